@@ -1,0 +1,94 @@
+// Package conf turns TOML files into one validated value, Config, and says when they change.
+//
+// The structs are the schema: their tags name the keys, defaults, ranges and choices, and drive
+// decoding, the hints in errors and the test of gateway.example.toml alike.
+package conf
+
+import "time"
+
+// Config is everything the gateway was told, with every default filled in.
+type Config struct {
+	// Listen holds the addresses to accept clients on. Default: https://:443 and http://:80.
+	Listen []Listen `toml:"listen" default:"https://:443 http://:80"`
+	// Admin says where the gateway itself is spoken to.
+	Admin Admin `toml:",inline"`
+	// Storage is the folder for certificates, keys and other things kept over a restart.
+	// Default: /var/lib/gateway.
+	Storage string `toml:"storage,path" default:"/var/lib/gateway"`
+	// Include lists further files, as names or patterns relative to the main file's folder; they
+	// may hold sites and upstreams. Default: sites/*.toml, which may match nothing.
+	Include []string `toml:"include" default:"sites/*.toml"`
+	// TLS says where certificates come from.
+	TLS TLS `toml:"tls"`
+	// Log says what is logged and where to.
+	Log Log `toml:"log"`
+	// Limits bound what one client may take.
+	Limits Limits `toml:"limits"`
+	// Sites holds every site: the main file's in order, then those of the included files.
+	// There is at least one, and no host is named twice.
+	Sites []Site `toml:"site"`
+	// Upstreams holds every upstream by its name.
+	Upstreams map[string]Upstream `toml:"upstream"`
+
+	// Files is what the watcher must look at: every file read, then the include patterns, all absolute.
+	Files []string
+	// Digest stands for the names and content of the files read, to be given to the watcher.
+	Digest string
+}
+
+// Admin is the admin endpoint.
+type Admin struct {
+	// Endpoint is a unix socket, or a TCP address that speaks HTTP and needs Token.
+	// Default: unix:/run/gateway/admin.sock.
+	Endpoint `toml:"admin,admin" default:"unix:/run/gateway/admin.sock"`
+	// Token is asked from every caller when it is not empty. Default: none.
+	Token string `toml:"admin_token,secret"`
+}
+
+// TLS says where certificates come from.
+type TLS struct {
+	// Issuer is "acme", "internal" (an own authority, for machines without a public name) or
+	// "files". Default: acme.
+	Issuer string `toml:"issuer" default:"acme" oneof:"acme internal files"`
+	// Email is the contact given to the ACME authority. Default: none.
+	Email string `toml:"email"`
+	// CA is the URL of the ACME directory. Default: Let's Encrypt.
+	CA string `toml:"ca" default:"https://acme-v02.api.letsencrypt.org/directory"`
+	// CARoot is a PEM file of roots to trust when CA is spoken to. Default: those of the system.
+	CARoot string `toml:"ca_root,path"`
+	// Cert is the PEM file of the certificate and its chain, for Issuer "files" only.
+	Cert string `toml:"cert,path"`
+	// Key is the PEM file of the private key, for Issuer "files" only.
+	Key string `toml:"key,path"`
+}
+
+// Log says what is logged and where to.
+type Log struct {
+	// Format is "json" or "console". Default: json.
+	Format string `toml:"format" default:"json" oneof:"json console"`
+	// Level is the least level written: "debug", "info", "warn" or "error". Default: info.
+	Level string `toml:"level" default:"info" oneof:"debug info warn error"`
+	// Access tells whether each request is logged in one line. Default: true.
+	Access bool `toml:"access" default:"true"`
+	// Output is "stdout", "stderr" or the path of a file to append to. Default: stdout.
+	Output string `toml:"output,output" default:"stdout"`
+}
+
+// Limits bound what one client may take.
+type Limits struct {
+	// HeaderBytes limits a request's head, in bytes. Default: 64 KiB.
+	HeaderBytes int64 `toml:"header_bytes,size" default:"64KiB" min:"4KiB" max:"16MiB"`
+	// HeaderTimeout limits the time in which a head must have come. Default: 10 s.
+	HeaderTimeout time.Duration `toml:"header_timeout" default:"10s" min:"100ms" max:"1h"`
+	// Body limits a request's body, in bytes. Default: 128 MiB.
+	Body int64 `toml:"body,size" default:"128MiB" max:"16TiB"`
+	// BodyTimeout limits the wait for each further piece of a body. Default: 60 s.
+	BodyTimeout time.Duration `toml:"body_timeout" default:"60s" min:"100ms" max:"24h"`
+	// IdleTimeout closes a client's connection on which no request came. Default: 75 s.
+	IdleTimeout time.Duration `toml:"idle_timeout" default:"75s" min:"100ms" max:"24h"`
+	// ResponseSpool limits what is kept of one response for a client slower than its backend,
+	// in bytes; beyond it the backend has to wait. Default: 1 GiB.
+	ResponseSpool int64 `toml:"response_spool,size" default:"1GiB" min:"64KiB" max:"16TiB"`
+	// Grace is how long requests may go on after the gateway was told to stop. Default: 30 s.
+	Grace time.Duration `toml:"grace" default:"30s" max:"24h"`
+}
