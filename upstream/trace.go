@@ -1,0 +1,37 @@
+package upstream
+
+import (
+	"context"
+	"time"
+)
+
+// Trace is what became of a request. It is filled while the request is under way: read it after RoundTrip has
+// returned.
+type Trace struct {
+	Backend  string // the address that was tried last
+	Attempts int    // how often the request was sent, or a dial for it failed
+	Reused   bool   // the last attempt went over a kept connection
+
+	Spool     time.Duration // reading the client's body
+	Queue     time.Duration // waiting for a slot, and between attempts
+	Dial      time.Duration // of the last attempt; zero on a kept connection
+	FirstByte time.Duration // from the last attempt's connection to the first byte of its answer
+
+	BodyBytes int64   // length of the request body
+	Failures  []error // of the attempts before the last; each is an *Error
+}
+
+type traceKey struct{}
+
+// WithTrace returns a context whose request fills t.
+func WithTrace(ctx context.Context, t *Trace) context.Context {
+	return context.WithValue(ctx, traceKey{}, t)
+}
+
+type onceKey struct{}
+
+// WithoutRetry returns a context whose request is tried once, whatever happens. Copies of live traffic and
+// measurements ask for it: a retry would be traffic that no client sent.
+func WithoutRetry(ctx context.Context) context.Context {
+	return context.WithValue(ctx, onceKey{}, true)
+}
