@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# Installs what the tests on real stacks need on a Debian 12 that has Go: PHP-FPM,
+# Laravel, nginx and wrk from Debian, and FrankenPHP built over Debian's PHP. Takes
+# about a second when all is there. Only installing packages needs root.
+#   install.sh         all that `make test` needs
+#   install.sh bench   … and Caddy, which `make bench` compares with
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+var=$here/var
+packages=(
+    php8.2-fpm php8.2-cli php8.2-opcache php8.2-sqlite3 php8.2-mbstring php8.2-xml php8.2-curl
+    php-laravel-framework nginx wrk
+    libphp8.2-embed php8.2-dev gcc libc6-dev
+)
+
+case ${1:-} in
+'' | bench) ;;
+*)
+    echo "usage: $0 [bench]" >&2
+    exit 2
+    ;;
+esac
+
+# missing: those of the packages that are not installed.
+missing() {
+    local package
+    for package in "${packages[@]}"; do
+        [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || echo "$package"
+    done
+}
+
+# debian PACKAGE…: without starting the services that the packages bring.
+debian() {
+    local policy=/usr/sbin/policy-rc.d
+    if [ ! -e "$policy" ]; then
+        printf '#!/bin/sh\nexit 101\n' >"$policy"
+        chmod +x "$policy"
+        trap "rm -f $policy" EXIT
+    fi
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get -o DPkg::Lock::Timeout=600 update -q
+    apt-get -o DPkg::Lock::Timeout=600 install -y -q --no-install-recommends "$@"
+}
+
+# FrankenPHP from its Go library. libphp8.2.so names the libraries that it needs;
+# `php-config --libs` would ask for development packages that are not installed.
+frankenphp() {
+    local program=$var/bin/frankenphp source
+    for source in main.go go.mod go.sum; do
+        [ "$program" -nt "$here/frankenphp/$source" ] && continue
+        echo "building frankenphp" >&2
+        (cd "$here/frankenphp" && CGO_ENABLED=1 CGO_CFLAGS="$(php-config8.2 --includes) -O2" \
+            go build -buildvcs=false -tags nowatcher,nomercure -o "$program" .)
+        return
+    done
+}
+
+# The database that every run of the test application begins with a copy of.
+seed() {
+    local database=$var/seed/storage/database.sqlite
+    [ "$database" -nt "$here/laravel/routes/console.php" ] && return
+    mkdir -p "$var"/seed/storage/{app,logs,bootstrap,framework/{cache,sessions,views}}
+    APP_VAR=$var/seed php8.2 "$here/laravel/artisan" app:seed >&2
+}
+
+caddy() {
+    [ -x "$var/bin/caddy" ] || GOBIN=$var/bin go install github.com/caddyserver/caddy/v2/cmd/caddy@v2.11.9
+}
+
+mapfile -t lacking < <(missing)
+if [ ${#lacking[@]} -gt 0 ]; then
+    if [ "$(id -u)" != 0 ]; then
+        echo "install.sh: not installed: ${lacking[*]}" >&2
+        echo "install.sh: run it as root once (sudo $0 $*); tests themselves need no root" >&2
+        exit 1
+    fi
+    debian "${lacking[@]}"
+fi
+mkdir -p "$var/bin"
+exec 9>"$var/lock" # two test runs at once build once
+flock 9
+frankenphp
+seed
+if [ "${1:-}" = bench ]; then
+    caddy
+fi

@@ -1,0 +1,105 @@
+//go:build stack
+
+package stack
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestPoolKinds(t *testing.T) {
+	for _, pm := range []string{"static", "dynamic", "ondemand"} {
+		t.Run(pm, func(t *testing.T) {
+			s := FPM(t, FPMConfig{PM: pm, Children: 3, Backlog: 7}).Status(t)
+			if s.ProcessManager != pm || s.ListenQueueLen != 7 {
+				t.Errorf("pm %s with backlog %d, want %s with 7", s.ProcessManager, s.ListenQueueLen, pm)
+			}
+		})
+	}
+}
+
+func TestPoolKillWorker(t *testing.T) {
+	p := FPM(t, FPMConfig{Children: 2})
+	pid := p.KillWorker(t)
+	poll(t, "another child", func() bool {
+		processes := p.Status(t).Processes
+		return len(processes) == 2 && !slices.ContainsFunc(processes, func(c Process) bool { return c.Pid == pid })
+	})
+}
+
+func TestPoolReloadKeepsPidAndSocket(t *testing.T) {
+	p := FPM(t, FPMConfig{Children: 1})
+	pid, child := p.Pid(), p.Status(t).Processes[0].Pid
+	p.Reload(t)
+	if p.Pid() != pid || p.ping() != nil || p.Status(t).Processes[0].Pid == child {
+		t.Errorf("pid %d was %d, ping %v, child was %d, now %+v", p.Pid(), pid, p.ping(), child, p.Status(t).Processes)
+	}
+}
+
+func TestPoolStopAndStart(t *testing.T) {
+	p := FPM(t, FPMConfig{Children: 1})
+	p.Stop()
+	if p.ping() == nil {
+		t.Error("a stopped pool answers")
+	}
+	p.Start(t)
+	if err := p.ping(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestStatusWhileEveryChildIsBusy(t *testing.T) {
+	p := FPM(t, FPMConfig{Children: 1, TerminateTimeout: 2 * time.Second})
+	a := newAsker(t, Nginx(t, NginxConfig{FPM: p.Address()}).LaravelURL)
+	status := make(chan int)
+	go func() {
+		resp, err := a.client.Get(a.url + "/api/slow/60000")
+		if err != nil {
+			status <- 0
+			return
+		}
+		resp.Body.Close()
+		status <- resp.StatusCode
+	}()
+	poll(t, "busy child", func() bool {
+		s := p.Status(t)
+		return s.ActiveProcesses == 1 && strings.HasPrefix(s.Processes[0].RequestURI, "/api/slow/") || s.IdleProcesses == 0
+	})
+	if got := <-status; got != http.StatusBadGateway {
+		t.Errorf("status of a script beyond its time = %d, want 502", got)
+	}
+}
+
+func TestEnvironmentAndINIReachScripts(t *testing.T) {
+	p := FPM(t, FPMConfig{Children: 1, Env: map[string]string{"APP_DEBUG": "1"}, INI: map[string]string{"post_max_size": "1K"}})
+	a := newAsker(t, Nginx(t, NginxConfig{FPM: p.Address()}).LaravelURL)
+	if r := a.status("GET", "/boom", 500); !strings.Contains(r.body, "RuntimeException") {
+		t.Error("APP_DEBUG=1 shows no exception")
+	}
+	r := a.do("POST", "/api/sink", http.Header{"Content-Type": {"text/plain"}}, strings.NewReader(strings.Repeat("x", 2048)))
+	if r.StatusCode != http.StatusRequestEntityTooLarge {
+		t.Errorf("status beyond post_max_size = %d, want 413", r.StatusCode)
+	}
+}
+
+func TestResidentWorkers(t *testing.T) {
+	b := Resident(t, 2)
+	fresh := func(old []int) func() bool {
+		return func() bool {
+			now := b.Workers(t)
+			return len(now) == 2 && !slices.ContainsFunc(now, func(pid int) bool { return slices.Contains(old, pid) })
+		}
+	}
+	b.Reload(t)
+	poll(t, "two new workers", fresh(b.Workers(t)))
+	pid := b.KillWorker(t)
+	poll(t, "another worker", fresh([]int{pid}))
+	b.Kill()
+	if answers(b.URL+"/api/ping") == nil {
+		t.Error("a killed server answers")
+	}
+	b.Start(t)
+}
