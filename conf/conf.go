@@ -9,7 +9,7 @@ import "time"
 // Config is everything the gateway was told, with every default filled in.
 type Config struct {
 	// Listen holds the addresses to accept clients on. Default: https://:443 and http://:80.
-	Listen []Listen `toml:"listen" default:"https://:443 http://:80"`
+	Listen []Listen `toml:"listen,listen" default:"https://:443 http://:80"`
 	// Admin says where the gateway itself is spoken to.
 	Admin Admin `toml:",inline"`
 	// Storage is the folder for certificates, keys and other things kept over a restart.
@@ -79,16 +79,16 @@ type Limits struct {
 	// HeaderBytes limits a request's head, in bytes. Default: 64 KiB.
 	HeaderBytes int64 `toml:"header_bytes,size" default:"64KiB" min:"4KiB" max:"16MiB"`
 	// HeaderTimeout limits the time in which a head must have come. Default: 10 s.
-	HeaderTimeout time.Duration `toml:"header_timeout" default:"10s" min:"100ms" max:"1h"`
+	HeaderTimeout time.Duration `toml:"header_timeout,duration" default:"10s" min:"100ms" max:"1h"`
 	// Body limits a request's body, in bytes. Default: 128 MiB.
 	Body int64 `toml:"body,size" default:"128MiB" max:"16TiB"`
 	// BodyTimeout limits the wait for each further piece of a body. Default: 60 s.
-	BodyTimeout time.Duration `toml:"body_timeout" default:"60s" min:"100ms" max:"24h"`
+	BodyTimeout time.Duration `toml:"body_timeout,duration" default:"60s" min:"100ms" max:"24h"`
 	// IdleTimeout closes a client's connection on which no request came. Default: 75 s.
-	IdleTimeout time.Duration `toml:"idle_timeout" default:"75s" min:"100ms" max:"24h"`
+	IdleTimeout time.Duration `toml:"idle_timeout,duration" default:"75s" min:"100ms" max:"24h"`
 	// ResponseSpool limits what is kept of one response for a client slower than its backend,
 	// in bytes; beyond it the backend has to wait. Default: 1 GiB.
 	ResponseSpool int64 `toml:"response_spool,size" default:"1GiB" min:"64KiB" max:"16TiB"`
 	// Grace is how long requests may go on after the gateway was told to stop. Default: 30 s.
-	Grace time.Duration `toml:"grace" default:"30s" max:"24h"`
+	Grace time.Duration `toml:"grace,duration" default:"30s" max:"24h"`
 }

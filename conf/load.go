@@ -1,6 +1,84 @@
 package conf
 
+import (
+	"path/filepath"
+	"reflect"
+	"slices"
+)
+
 // Load reads the file and what it includes. The error is an *Errors with every fault found.
 func Load(path string) (*Config, error) {
-	return nil, &Errors{List: []*Error{{File: path, Line: 1, Col: 1, Msg: "not readable"}}}
+	l := &loader{contents: map[string][]byte{}}
+	main := l.file(path)
+	cfg := main.cfg
+	files := append([]*file{main}, l.includes(main)...)
+	l.check(files)
+	for _, f := range files[1:] {
+		cfg.Sites = append(cfg.Sites, f.cfg.Sites...)
+		for name, up := range f.cfg.Upstreams {
+			cfg.Upstreams[name] = up
+		}
+	}
+	cfg.Files, cfg.Digest = slices.Concat(l.files, l.patterns), digest(l.contents)
+	if len(l.faults.list) > 0 {
+		return nil, &Errors{List: l.faults.sorted(l.names), Files: cfg.Files, Digest: cfg.Digest}
+	}
+	return cfg, nil
+}
+
+// loader is the state of one load.
+type loader struct {
+	faults   faults
+	partial  bool              // some file was not read, or not to its end
+	names    []string          // the files as errors name them, in the order in which they were read
+	files    []string          // the same, absolute
+	patterns []string          // what was included, absolute
+	contents map[string][]byte // by absolute path; nil for what cannot be read
+}
+
+// file is one file read: its tree and what was decoded of it.
+type file struct {
+	src   *source
+	root  *node
+	whole bool // the file was read to its end: what is missing in it is missing indeed
+	cfg   *Config
+}
+
+// open reads a file and tells whether it could. What cannot be read is a fault of that file's first line.
+func (l *loader) open(name string) (*source, bool) {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		abs = name
+	}
+	data, err := readRegular(abs)
+	l.names, l.files = append(l.names, name), append(l.files, abs)
+	l.contents[abs] = data
+	src := &source{name: name, dir: filepath.Dir(abs), data: slices.Clip(data)}
+	if err != nil {
+		l.faults.add(src, 0, "", "cannot be read: %s; want a TOML file", reasonOf(err))
+	}
+	return src, err == nil
+}
+
+func (l *loader) file(name string) *file {
+	src, readable := l.open(name)
+	root, whole := parse(src, &l.faults)
+	f := &file{src: src, root: root, whole: readable && whole, cfg: &Config{Upstreams: map[string]Upstream{}}}
+	l.partial = l.partial || !f.whole
+	d := &decoder{src: src, faults: &l.faults, whole: f.whole}
+	if len(l.names) > 1 {
+		d.onlyShared(root)
+	}
+	d.table(reflect.ValueOf(f.cfg).Elem(), root, "")
+	return f
+}
+
+// onlyShared refuses what may stand in the main file alone.
+func (d *decoder) onlyShared(root *node) {
+	for _, name := range names(reflect.TypeFor[Config]()) {
+		if name != "site" && name != "upstream" && root.has(name) {
+			root.get(name).bad = true
+			d.faults.add(d.src, root.keyAt(name), name, "belongs in the main file; an included one holds sites and upstreams")
+		}
+	}
 }

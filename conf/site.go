@@ -13,7 +13,7 @@ type Site struct {
 	// Index is the front controller within Root. Default: index.php.
 	Index string `toml:"index,file" default:"index.php"`
 	// App is the name of the upstream that gets what no split takes.
-	App string `toml:"app" required:"true"`
+	App string `toml:"app,upstream" required:"true"`
 	// ServerName is what scripts see as SERVER_NAME. Default: the first host that is no
 	// wildcard; empty when there is none, which stands for the host the client asked for.
 	ServerName string `toml:"server_name,name"`
@@ -36,7 +36,7 @@ type SiteLimits struct {
 	// Body limits a request's body, in bytes. Default: that of Limits.
 	Body int64 `toml:"body,size" max:"16TiB"`
 	// BodyTimeout limits the wait for each further piece of a body. Default: that of Limits.
-	BodyTimeout time.Duration `toml:"body_timeout" min:"100ms" max:"24h"`
+	BodyTimeout time.Duration `toml:"body_timeout,duration" min:"100ms" max:"24h"`
 }
 
 // Split shares the users of a site among upstreams. Without Weights there is none.
@@ -46,7 +46,7 @@ type Split struct {
 	// Cookie is the name of the cookie that keeps a user on a variant. Default: gateway_split.
 	Cookie string `toml:"cookie,token" default:"gateway_split"`
 	// CookieMaxAge is how long that cookie is kept. Default: 30 days.
-	CookieMaxAge time.Duration `toml:"cookie_max_age" default:"30d" min:"1s" max:"400d"`
+	CookieMaxAge time.Duration `toml:"cookie_max_age,duration" default:"30d" min:"1s" max:"400d"`
 	// OverrideHeader is the request header that names a variant. Default: X-Gateway-Variant.
 	OverrideHeader string `toml:"override_header,token" default:"X-Gateway-Variant"`
 	// OverrideCookie is the cookie that names a variant. Default: gateway_variant.

@@ -1,0 +1,53 @@
+package conf
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// params decodes a table whose keys are the names of FastCGI parameters.
+func (d *decoder) params(v reflect.Value, n *node, path string) {
+	if !d.is(tableKind, n, path, "a table of strings") {
+		return
+	}
+	var params []Param
+	for _, k := range n.keys {
+		value, full := n.get(k.name), join(path, k.name)
+		switch {
+		case value.bad:
+		case k.name == "" || strings.ContainsFunc(k.name, notBare) || strings.Contains(k.name, "-"):
+			d.faults.add(n.src, k.at, full, "want a name of letters, digits and _")
+		case !d.is(stringKind, value, full, "a string"):
+		case strings.ContainsRune(value.text, 0):
+			d.fail(value, full, "the value holds a NUL")
+		default:
+			params = append(params, Param{k.name, value.text})
+		}
+	}
+	slices.SortFunc(params, func(a, b Param) int { return strings.Compare(a.Name, b.Name) })
+	v.Set(reflect.ValueOf(params))
+}
+
+// weight decodes one share of a split and inserts it in the order of names. Whether there is such an
+// upstream is looked at when all files are read.
+func (d *decoder) weight(weights reflect.Value, k key, n *node, path string) {
+	value, full := n.get(k.name), join(path, k.name)
+	known := names(reflect.TypeFor[Split]())
+	if value.bad {
+		return
+	}
+	if value.kind != integerKind && value.kind != floatKind {
+		d.fail(value, full, "got %s; want a percentage from 0 to 100 without quotes, or one of the keys %s%s",
+			value.kind, oneOf(known), meant(k.name, known))
+		return
+	}
+	share, err := parseShare(value.text)
+	if err != nil {
+		d.fail(value, full, "got %s: %s; want a percentage from 0 to 100, in steps of 0.01", value.text, err)
+		return
+	}
+	all := weights.Interface().([]Weight)
+	at, _ := slices.BinarySearchFunc(all, k.name, func(w Weight, name string) int { return strings.Compare(w.Upstream, name) })
+	weights.Set(reflect.ValueOf(slices.Insert(all, at, Weight{k.name, share})))
+}
