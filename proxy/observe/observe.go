@@ -1,10 +1,10 @@
-// Package observe keeps one record per request and turns it into an access line and metrics.
 package observe
 
 import (
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.uber.org/zap"
 )
 
@@ -22,19 +22,45 @@ type Config struct {
 
 // Observer watches requests. It is safe for concurrent use.
 type Observer struct {
-	cfg Config
+	log            *zap.Logger
+	registry       *prometheus.Registry
+	metrics        *metrics
+	trustRequestID bool
 }
 
-// New returns an Observer whose metrics are registered.
+// New returns an Observer whose metrics are registered. It fails if the registry holds other metrics
+// under the same names.
 func New(cfg Config) (*Observer, error) {
+	if cfg.Log == nil {
+		cfg.Log = zap.NewNop()
+	}
 	if cfg.Registry == nil {
 		cfg.Registry = prometheus.NewRegistry()
 	}
-	return &Observer{cfg: cfg}, nil
+	m, err := newMetrics(cfg.Registry)
+	if err != nil {
+		return nil, err
+	}
+	return &Observer{
+		log:            cfg.Log,
+		registry:       cfg.Registry,
+		metrics:        m,
+		trustRequestID: cfg.TrustRequestID,
+	}, nil
 }
 
-// Wrap gives every request to next a Record and writes it out when next has returned.
-func (o *Observer) Wrap(next http.Handler) http.Handler { return next }
+// Wrap gives every request to next a Record and writes it out when next has returned or panicked.
+// A panic goes on upwards with its stack; its line says that the request was aborted.
+func (o *Observer) Wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		x := o.begin(w, r)
+		defer o.end(x)
+		next.ServeHTTP(&x.writer, x.request(r))
+		x.returned = true
+	})
+}
 
 // MetricsHandler serves the registry in Prometheus' text format.
-func (o *Observer) MetricsHandler() http.Handler { return http.NotFoundHandler() }
+func (o *Observer) MetricsHandler() http.Handler {
+	return promhttp.HandlerFor(o.registry, promhttp.HandlerOpts{})
+}
