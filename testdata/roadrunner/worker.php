@@ -14,6 +14,7 @@
  * One option is the length of the context, which comes before the body.
  */
 
+use App\Resident;
 use App\ResidentKernel;
 use Illuminate\Http\Request;
 use Illuminate\Http\UploadedFile;
@@ -251,6 +252,7 @@ $send = function (Request $request, Response $response) use ($pipe): void {
             if ($pipe->ready()) {
                 $answer = $pipe->read();
                 $stopped = $answer === null || ($answer['stream'] & Pipe::STOP) !== 0;
+                Resident::$gone = $stopped;
             }
         }
 

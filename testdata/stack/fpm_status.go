@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// Status is FPM's status page.
+// Status is FPM's status page. The three figures of the listen queue are zero for a pool on a unix socket.
 type Status struct {
 	Pool               string    `json:"pool"`
 	ProcessManager     string    `json:"process manager"`

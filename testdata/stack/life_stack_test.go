@@ -13,7 +13,7 @@ import (
 func TestPoolKinds(t *testing.T) {
 	for _, pm := range []string{"static", "dynamic", "ondemand"} {
 		t.Run(pm, func(t *testing.T) {
-			s := FPM(t, FPMConfig{PM: pm, Children: 3, Backlog: 7}).Status(t)
+			s := FPM(t, FPMConfig{PM: pm, Children: 3, Backlog: 7, TCP: true}).Status(t)
 			if s.ProcessManager != pm || s.ListenQueueLen != 7 {
 				t.Errorf("pm %s with backlog %d, want %s with 7", s.ProcessManager, s.ListenQueueLen, pm)
 			}

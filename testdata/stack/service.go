@@ -189,14 +189,20 @@ func program(t T, a *Application, name string) string {
 	return ""
 }
 
-// tail returns the end of a log.
+// tail returns the end of a log, less PHP's stack traces.
 func tail(path string) []byte {
-	const most = 16 << 10
+	const most = 8 << 10
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil
 	}
-	return bytes.TrimSpace(b[max(0, len(b)-most):])
+	var kept []byte
+	for line := range bytes.Lines(b) {
+		if !bytes.HasPrefix(line, []byte("#")) {
+			kept = append(kept, line...)
+		}
+	}
+	return bytes.TrimSpace(kept[max(0, len(kept)-most):])
 }
 
 func logTail(t T, path string) {

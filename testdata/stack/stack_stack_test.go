@@ -61,10 +61,10 @@ func TestTCPPool(t *testing.T) {
 }
 
 func TestStaticFilesAndAccelRedirect(t *testing.T) {
+	newAsker(t, nginx.LaravelURL).status("GET", "/.env", http.StatusForbidden)
 	for _, url := range []string{nginx.LaravelURL, nginx.OctaneURL} {
 		a := newAsker(t, url)
 		a.body("GET", "/hello.txt", "hello, static\n")
-		a.status("GET", "/.env", http.StatusForbidden)
 		if got := a.do("GET", "/download/accel", nil, nil).body; len(got) != 256<<10 {
 			t.Errorf("X-Accel-Redirect: %d bytes, want %d", len(got), 256<<10)
 		}
@@ -76,6 +76,14 @@ func TestLongHeaders(t *testing.T) {
 	newAsker(t, resident.URL).longLink()
 	newAsker(t, frankenphp.URL).longLink()
 	newAsker(t, nginx.LaravelURL).status("GET", "/api/link/20", http.StatusBadGateway)
+}
+
+// FrankenPHP is not among them: Go's HTTP server, on which it stands, guesses the type of an answer without one.
+func TestNoContentType(t *testing.T) {
+	for _, url := range []string{resident.URL, nginx.LaravelURL, nginx.OctaneURL} {
+		a := newAsker(t, url)
+		a.equal("Content-Type", a.status("GET", "/api/untyped", 200).Header["Content-Type"], []string{})
+	}
 }
 
 func TestResidentStaysInMemory(t *testing.T) {
