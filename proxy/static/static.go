@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"time"
 )
 
 // Outcome says what became of a request.
@@ -41,6 +43,11 @@ type Files struct {
 	root    string
 	index   string
 	targets []string
+	beneath func(dir int, name string, flags int) (int, error)
+	now     func() time.Time
+
+	current  atomic.Pointer[release]
+	resolved atomic.Int64 // when current was resolved last, in nanoseconds since 1970
 }
 
 // New checks cfg and returns the Files for it.
@@ -59,16 +66,48 @@ func New(cfg Config) (*Files, error) {
 	if strings.Contains(index, "/") {
 		return nil, fmt.Errorf("index: %q is a path; want the name of a file in root", index)
 	}
-	return &Files{root: root, index: index, targets: append([]string{"storage"}, cfg.SymlinkTargets...)}, nil
+	targets := []string{"storage"}
+	for _, target := range cfg.SymlinkTargets {
+		if target == "" {
+			return nil, errors.New("symlink_targets: an empty name; want a directory")
+		}
+		targets = append(targets, filepath.Clean(target))
+	}
+	return &Files{root: root, index: index, targets: targets, beneath: beneath(), now: time.Now}, nil
 }
 
-// Release returns the absolute path of the public folder with every symbolic link resolved. A request asks
-// once and keeps the answer to its end, so that a deploy never shows it two releases.
-func (f *Files) Release() (string, error) { return filepath.EvalSymlinks(f.root) }
-
-// Serve answers r from release, which Release returned, or says that the request is not its own.
+// Serve answers r from release, which Release returned, or says that the request is not its own. Only GET
+// and HEAD are ever answered; what may not be served is refused to every method.
 //
 // An error with NotMine wraps ErrBadPath, ErrRefused or ErrMissing, or is a failure of the file system.
+// Then nothing was written.
 func (f *Files) Serve(w http.ResponseWriter, r *http.Request, release string) (Outcome, error) {
-	return NotMine, nil
+	name, err := localName(r.URL.Path)
+	if err != nil {
+		return NotMine, err
+	}
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	source := isSource(name)
+	if isDirectoryName(name) || f.isIndex(name) || !reads && !source {
+		return NotMine, nil
+	}
+	rel, err := f.hold(release)
+	if err != nil {
+		return NotMine, err
+	}
+	defer rel.done()
+	opened, err := f.open(rel, name)
+	switch {
+	case err == nil && source:
+		opened.Close()
+		return NotMine, fmt.Errorf("%w: %s is PHP source", ErrRefused, name)
+	case err == nil:
+		defer opened.Close()
+		return f.send(w, r, opened, name)
+	case err == errDirectory || err == errNone && !(reads && f.isBuilt(rel, name, r.URL.RawQuery)):
+		return NotMine, nil
+	case err == errNone:
+		return NotMine, fmt.Errorf("%w: %s", ErrMissing, name)
+	}
+	return NotMine, err
 }
