@@ -29,9 +29,9 @@ type Env struct {
 	// Params are the operator's. They win over everything else of the same name.
 	Params []Param
 
-	mu     sync.Mutex // guards the fields below
-	lines  []string
-	line   []byte // what came of the last line so far
+	mu    sync.Mutex // guards the fields below
+	lines []string
+	line  []byte // what came of the last line so far
 }
 
 type envKey struct{}

@@ -87,3 +87,22 @@ var released = func() chan struct{} {
 	close(c)
 	return c
 }()
+
+// truncated is err of a read that gave nothing: EOF and resets have one meaning before END_REQUEST.
+func truncated(err error) error {
+	switch {
+	case err == nil:
+		return io.ErrNoProgress
+	case err == io.EOF:
+		return ErrTruncated
+	case errors.Is(err, syscall.ECONNRESET):
+		return fmt.Errorf("%w: %w", ErrTruncated, err)
+	}
+	return err
+}
+
+// timeoutError is a deadline of ours that passed, in words.
+type timeoutError struct{ what string }
+
+func (e *timeoutError) Error() string { return e.what }
+func (e *timeoutError) Timeout() bool { return true }
