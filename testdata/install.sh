@@ -42,23 +42,38 @@ debian() {
     apt-get -o DPkg::Lock::Timeout=600 install -y -q --no-install-recommends "$@"
 }
 
+# built FILE SOURCE…: whether FILE is newer than all that it is made from. When it is
+# not, the caller makes it, alone: a second test run waits here, and finds it made.
+built() {
+    newer "$@" && return
+    mkdir -p "$var/bin"
+    exec 9>"$var/lock"
+    flock 9
+    newer "$@"
+}
+
+newer() {
+    local file=$1 source
+    shift
+    for source; do
+        [ "$file" -nt "$here/$source" ] || return
+    done
+}
+
 # FrankenPHP from its Go library. libphp8.2.so names the libraries that it needs;
 # `php-config --libs` would ask for development packages that are not installed.
 frankenphp() {
-    local program=$var/bin/frankenphp source
-    for source in main.go go.mod go.sum; do
-        [ "$program" -nt "$here/frankenphp/$source" ] && continue
-        echo "building frankenphp" >&2
-        (cd "$here/frankenphp" && CGO_ENABLED=1 CGO_CFLAGS="$(php-config8.2 --includes) -O2" \
-            go build -buildvcs=false -tags nowatcher,nomercure -o "$program" .)
-        return
-    done
+    local program=$var/bin/frankenphp
+    built "$program" frankenphp/{main.go,go.mod,go.sum} && return
+    echo "building frankenphp" >&2
+    (cd "$here/frankenphp" && CGO_ENABLED=1 CGO_CFLAGS="$(php-config8.2 --includes) -O2" \
+        go build -buildvcs=false -tags nowatcher,nomercure -o "$program" .)
 }
 
 # The database that every run of the test application begins with a copy of.
 seed() {
     local database=$var/seed/storage/database.sqlite
-    [ "$database" -nt "$here/laravel/routes/console.php" ] && return
+    built "$database" laravel/routes/console.php && return
     mkdir -p "$var"/seed/storage/{app,logs,bootstrap,framework/{cache,sessions,views}}
     APP_VAR=$var/seed php8.2 "$here/laravel/artisan" app:seed >&2
 }
@@ -71,14 +86,11 @@ mapfile -t lacking < <(missing)
 if [ ${#lacking[@]} -gt 0 ]; then
     if [ "$(id -u)" != 0 ]; then
         echo "install.sh: not installed: ${lacking[*]}" >&2
-        echo "install.sh: run it as root once (sudo $0 $*); tests themselves need no root" >&2
+        echo "install.sh: run it as root once (sudo $0${1:+ $1}); tests themselves need no root" >&2
         exit 1
     fi
     debian "${lacking[@]}"
 fi
-mkdir -p "$var/bin"
-exec 9>"$var/lock" # two test runs at once build once
-flock 9
 frankenphp
 seed
 if [ "${1:-}" = bench ]; then

@@ -3,6 +3,8 @@
 package stack
 
 import (
+	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -102,4 +104,38 @@ func TestResidentWorkers(t *testing.T) {
 		t.Error("a killed server answers")
 	}
 	b.Start(t)
+}
+
+// TestDeadWorkers: what a client sees of a worker that dies, and of one that ends in good order.
+func TestDeadWorkers(t *testing.T) {
+	get := func(url string) (int, error) {
+		a := newAsker(t, url)
+		resp, err := a.client.Get(url)
+		if err != nil {
+			return 0, err
+		}
+		defer resp.Body.Close()
+		_, err = io.Copy(io.Discard, resp.Body)
+		return resp.StatusCode, err
+	}
+	for _, c := range []struct {
+		url    string
+		status int
+		err    error
+	}{
+		{nginx.LaravelURL + "/api/fatal/exit", 200, nil},
+		{nginx.LaravelURL + "/api/fatal/memory", 500, nil},
+		{nginx.LaravelURL + "/api/fatal/stderr", 200, nil},
+		{nginx.LaravelURL + "/api/fatal/kill", 502, nil},
+		{nginx.LaravelURL + "/api/fatal/halfway", 200, io.ErrUnexpectedEOF},
+		{nginx.LaravelURL + "/api/fatal/headers", 502, nil},
+		{nginxFranks.LaravelURL + "/api/fatal/headers", 200, nil},
+		{resident.URL + "/api/fatal/kill", 0, io.EOF},
+		{resident.URL + "/api/fatal/halfway", 200, io.ErrUnexpectedEOF},
+	} {
+		status, err := get(c.url)
+		if status != c.status || !errors.Is(err, c.err) {
+			t.Errorf("%s: %d, %v; want %d, %v", c.url, status, err, c.status, c.err)
+		}
+	}
 }
