@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"gateway/conf"
+	"gateway/proxy"
+)
+
+// check loads and builds everything and prints what each site will do.
+func check(_ context.Context, opt options, out, words io.Writer) error {
+	cfg, err := load(opt)
+	if err != nil {
+		return err
+	}
+	if err := proxy.Check(cfg); err != nil {
+		return err
+	}
+	describe(out, cfg)
+	for _, warning := range warnings(cfg) {
+		fmt.Fprintf(words, "gateway: warning: %s\n", warning)
+	}
+	fmt.Fprintf(words, "gateway: %s is good\n", opt.config)
+	return nil
+}
+
+func describe(out io.Writer, cfg *conf.Config) {
+	for _, at := range cfg.Listen {
+		fmt.Fprintf(out, "listen    %s\n", at)
+	}
+	fmt.Fprintf(out, "admin     %s\n", cfg.Admin.Endpoint)
+	for _, site := range cfg.Sites {
+		fmt.Fprintf(out, "\nsite      %s\n", strings.Join(site.Hosts, ", "))
+		fmt.Fprintf(out, "  files   %s\n", site.Root)
+		fmt.Fprintf(out, "  app     /%s on %s\n", site.Index, site.App)
+		rest := 10000
+		for _, w := range site.Split.Weights {
+			rest -= w.Share
+			fmt.Fprintf(out, "  split   %s of users to %s\n", percent(w.Share), w.Upstream)
+		}
+		if len(site.Split.Weights) > 0 {
+			fmt.Fprintf(out, "  split   %s of users to %s\n", percent(rest), site.App)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(cfg.Upstreams)) {
+		describeUpstream(out, cfg.Upstreams[name])
+	}
+}
+
+func describeUpstream(out io.Writer, u conf.Upstream) {
+	kind := "HTTP"
+	if len(u.FastCGI) > 0 {
+		kind = "FastCGI"
+	}
+	fmt.Fprintf(out, "\nupstream  %s: %s, %s\n", u.Name, kind, u.Policy)
+	for _, backend := range append(u.FastCGI, u.HTTP...) {
+		most := "no cap"
+		if u.MaxInFlight > 0 {
+			most = fmt.Sprintf("%d at once", u.MaxInFlight)
+		}
+		fmt.Fprintf(out, "  backend %s, %s\n", backend, most)
+	}
+	fmt.Fprintf(out, "  queue   %d for at most %v\n", u.Queue, u.QueueWait)
+}
+
+func percent(share int) string {
+	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", float64(share)/100), "0"), ".") + " %"
+}
+
+// warnings are what will not stop the gateway from starting but will surprise.
+func warnings(cfg *conf.Config) []string {
+	var all []string
+	for _, site := range cfg.Sites {
+		if _, err := os.Stat(site.Root); err != nil {
+			all = append(all, fmt.Sprintf("root of %s: %v", site.Hosts[0], err))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(cfg.Upstreams)) {
+		u := cfg.Upstreams[name]
+		for _, backend := range append(u.FastCGI, u.HTTP...) {
+			if backend.Network != "unix" {
+				continue
+			}
+			if _, err := os.Stat(backend.Address); err != nil {
+				all = append(all, fmt.Sprintf("upstream %s: %v: is it running?", name, err))
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,115 @@
+// Command gateway is the web server for Laravel: files, PHP-FPM and Octane behind one short file.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"gateway/conf"
+	"gateway/proxy"
+)
+
+const usage = `Usage: gateway COMMAND [options]
+
+The web server for Laravel: public files, PHP-FPM over FastCGI, Octane over HTTP, and the users split
+between the two.
+
+Commands
+  run      serve until told to stop     SIGHUP reloads, SIGTERM drains, twice at once
+  check    load the configuration, build all of it, and say what each site will do
+  reload   tell a running gateway to load its configuration anew
+  status   ask a running gateway how it is
+  demo     show the main job on this machine: needs no PHP, no configuration, no root
+  version  print the version
+
+Options
+  -c, --config FILE   the configuration; default ./gateway.toml, else /etc/gateway/gateway.toml
+      --json          for status: the whole answer as JSON
+  -h, --help          this page
+
+Examples
+  gateway demo
+  gateway check -c gateway.toml
+  gateway run -c /etc/gateway/gateway.toml
+  systemctl reload gateway        or  gateway reload  or  kill -HUP $(pidof gateway)
+
+Exit status: 0 done, 1 failed, 2 wrong usage.
+`
+
+// errUsage is a command line that makes no sense; the message says why.
+var errUsage = errors.New("wrong usage")
+
+// command is one word of the command line.
+type command func(ctx context.Context, opt options, out, words io.Writer) error
+
+var commands = map[string]command{
+	"run": run, "check": check, "reload": reload, "status": status, "demo": demo, "version": version,
+}
+
+func main() { os.Exit(realMain(os.Args[1:], os.Stdout, os.Stderr)) }
+
+func realMain(args []string, out, words io.Writer) int {
+	opt, err := parse(args)
+	switch {
+	case err != nil:
+		complain(words, err)
+		fmt.Fprintln(words, "gateway: hint: gateway --help lists the commands and options")
+		return 2
+	case opt.help:
+		fmt.Fprint(out, usage)
+		return 0
+	}
+	if err := commands[opt.command](context.Background(), opt, out, words); err != nil {
+		complain(words, err)
+		return 1
+	}
+	return 0
+}
+
+// complain prints every error that err is made of, one a line, and what can be done about it.
+func complain(words io.Writer, err error) {
+	for _, one := range flatten(err) {
+		fmt.Fprintf(words, "gateway: error: %v\n", one)
+		var listen *proxy.ListenError
+		if errors.As(one, &listen) && listen.Hint != "" {
+			fmt.Fprintf(words, "gateway: hint: %s\n", listen.Hint)
+		}
+		var hinted *hintError
+		if errors.As(one, &hinted) {
+			fmt.Fprintf(words, "gateway: hint: %s\n", hinted.hint)
+		}
+	}
+}
+
+// flatten splits a joined error into its parts.
+func flatten(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []error
+		for _, one := range joined.Unwrap() {
+			all = append(all, flatten(one)...)
+		}
+		return all
+	}
+	return []error{err}
+}
+
+// hintError is an error whose cure is known.
+type hintError struct {
+	err  error
+	hint string
+}
+
+func (e *hintError) Error() string { return e.err.Error() }
+func (e *hintError) Unwrap() error { return e.err }
+
+// load reads the configuration that the options name.
+func load(opt options) (*conf.Config, error) {
+	cfg, err := conf.Load(opt.config)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, &hintError{err, "name the file with -c, or start from gateway.example.toml"}
+	}
+	return cfg, err
+}

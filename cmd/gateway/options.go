@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// defaultConfig is where the configuration is when there is none in the working directory.
+const defaultConfig = "/etc/gateway/gateway.toml"
+
+// options is a parsed command line.
+type options struct {
+	command string
+	config  string
+	json    bool
+	help    bool
+}
+
+// parse reads the command line. Options may stand before or after the command.
+func parse(args []string) (opt options, err error) {
+	for len(args) > 0 {
+		arg := args[0]
+		args = args[1:]
+		name, value, inline := strings.Cut(arg, "=")
+		switch {
+		case arg == "-h" || arg == "--help" || arg == "-help" || arg == "help":
+			opt.help = true
+		case arg == "--version":
+			opt.command = "version"
+		case arg == "--json":
+			opt.json = true
+		case name == "-c" || name == "--config":
+			if !inline && len(args) > 0 {
+				value, args, inline = args[0], args[1:], true
+			}
+			if opt.config = value; !inline || value == "" {
+				return opt, fmt.Errorf("%w: %s wants the name of a file", errUsage, name)
+			}
+		case strings.HasPrefix(arg, "-"):
+			return opt, fmt.Errorf("%w: unknown option %s", errUsage, arg)
+		case opt.command != "":
+			return opt, fmt.Errorf("%w: %q after %q; one command at a time", errUsage, arg, opt.command)
+		case commands[arg] == nil:
+			return opt, fmt.Errorf("%w: unknown command %q", errUsage, arg)
+		default:
+			opt.command = arg
+		}
+	}
+	return opt.complete()
+}
+
+func (opt options) complete() (options, error) {
+	if opt.command == "" && !opt.help {
+		return opt, fmt.Errorf("%w: no command", errUsage)
+	}
+	if opt.json && opt.command != "status" {
+		return opt, fmt.Errorf("%w: --json is for status", errUsage)
+	}
+	if opt.config == "" {
+		opt.config = "gateway.toml"
+		if _, err := os.Stat(opt.config); err != nil {
+			opt.config = defaultConfig
+		}
+	}
+	return opt, nil
+}

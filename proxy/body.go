@@ -1,0 +1,72 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"time"
+)
+
+// The ways in which a client's body can be at fault.
+var (
+	errBodyTooLarge = errors.New("the body is larger than the site's limits.body")
+	errBodySlow     = errors.New("the body paused for longer than the site's limits.body_timeout")
+)
+
+// limitBody refuses a body that says it is too large and bounds the others while they are read: their
+// size, and the wait for each further piece.
+func limitBody(limit int64, timeout time.Duration) layer {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.ContentLength > limit {
+				fail(w, r, errBodyTooLarge)
+				return
+			}
+			if r.ContentLength != 0 && !isUpgrade(r) {
+				r.Body = &clientBody{
+					body:    http.MaxBytesReader(w, r.Body, limit),
+					control: http.NewResponseController(w),
+					timeout: timeout,
+				}
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// clientBody gives each read a deadline of its own and says what is wrong in our words.
+type clientBody struct {
+	body    io.ReadCloser
+	control *http.ResponseController
+	timeout time.Duration
+	err     error // of the last read, if that was the last
+}
+
+func (b *clientBody) Read(p []byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	// Where there are no deadlines, as in tests with a recorder, there is no slow client either.
+	_ = b.control.SetReadDeadline(time.Now().Add(b.timeout))
+	n, err := b.body.Read(p)
+	if err != nil {
+		// What is read next on this connection is the wait for its next request, or for its end.
+		_ = b.control.SetReadDeadline(time.Time{})
+		b.err = bodyError(err)
+	}
+	return n, b.err
+}
+
+func (b *clientBody) Close() error { return b.body.Close() }
+
+func bodyError(err error) error {
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return errBodyTooLarge
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return errBodySlow
+	}
+	return err
+}

@@ -1,0 +1,95 @@
+package proxy
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"gateway/conf"
+	"gateway/fastcgi"
+	"gateway/proxy/static"
+)
+
+// writeTimeout is how long a client may take for each piece of its answer.
+const writeTimeout = 60 * time.Second
+
+// site builds what comes after the site is known, outermost first.
+func (b *builder) site(cfg conf.Site) (http.Handler, error) {
+	files, err := static.New(static.Config{Root: cfg.Root, Index: cfg.Index, SymlinkTargets: cfg.SymlinkTargets})
+	if err != nil {
+		return nil, err
+	}
+	app, err := b.app(cfg, files)
+	if err != nil {
+		return nil, err
+	}
+	return outermostFirst(app,
+		limitBody(cfg.Limits.Body, cfg.Limits.BodyTimeout),
+		serveFiles(files),
+	), nil
+}
+
+// app is the application behind the files: one upstream, or a split among several.
+func (b *builder) app(cfg conf.Site, files *static.Files) (http.Handler, error) {
+	app := &variant{name: cfg.App, forward: b.forward(cfg, cfg.App, files)}
+	if len(cfg.Split.Weights) == 0 {
+		return app.forward, nil
+	}
+	key, err := b.splitKey(cfg.Split)
+	if err != nil {
+		return nil, err
+	}
+	s := &split{
+		app: app, cookie: cfg.Split.Cookie, maxAge: cfg.Split.CookieMaxAge, key: key,
+		overrideHeader: cfg.Split.OverrideHeader, overrideCookie: cfg.Split.OverrideCookie,
+	}
+	for _, w := range cfg.Split.Weights {
+		s.variants = append(s.variants, &variant{name: w.Upstream, points: w.Share, forward: b.forward(cfg, w.Upstream, files)})
+	}
+	return s, nil
+}
+
+func (b *builder) splitKey(cfg conf.Split) ([]byte, error) {
+	if cfg.Secret != "" {
+		return []byte(cfg.Secret), nil
+	}
+	if b.gateway.dry {
+		return make([]byte, keySize), nil
+	}
+	return keptKey(b.cfg.Storage)
+}
+
+func (b *builder) forward(site conf.Site, name string, files *static.Files) *forward {
+	cfg := b.cfg.Upstreams[name]
+	f := &forward{
+		group: b.state.groups[name].value, dialect: octane{}, spool: b.cfg.Limits.ResponseSpool,
+		write: writeTimeout, idle: cfg.TunnelIdle, tunnels: &b.gateway.tunnels,
+	}
+	if len(cfg.FastCGI) > 0 {
+		f.dialect = &fpm{files: files, script: "/" + site.Index, serverName: site.ServerName, params: params(site.Params)}
+	}
+	return f
+}
+
+func params(from []conf.Param) []fastcgi.Param {
+	to := make([]fastcgi.Param, len(from))
+	for i, p := range from {
+		to[i] = fastcgi.Param(p)
+	}
+	return to
+}
+
+// certificateHosts are the names that need a certificate, sorted.
+func certificateHosts(cfg *conf.Config) []string {
+	var hosts []string
+	for _, site := range cfg.Sites {
+		for _, host := range site.Hosts {
+			if host != "*" {
+				hosts = append(hosts, strings.ToLower(host))
+			}
+		}
+	}
+	slices.Sort(hosts)
+	return hosts
+}

@@ -1,0 +1,62 @@
+package proxy
+
+import (
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"go.uber.org/zap"
+
+	"gateway/proxy/observe"
+)
+
+// layer is one step of the chain: it may answer itself, or change what next is given.
+type layer func(next http.Handler) http.Handler
+
+// outermostFirst stacks layers in the order in which a request meets them.
+func outermostFirst(last http.Handler, layers ...layer) http.Handler {
+	for i := len(layers) - 1; i >= 0; i-- {
+		last = layers[i](last)
+	}
+	return last
+}
+
+// guard keeps a fault of ours from taking the process down. net/http's own way to break a connection off
+// passes through.
+func guard(log *zap.Logger) layer {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			defer func() {
+				fault := recover()
+				if fault == nil {
+					return
+				}
+				if fault != http.ErrAbortHandler {
+					log.Error("panic while serving", zap.Any("panic", fault), zap.ByteString("stack", debug.Stack()),
+						zap.String("request_id", observe.FromContext(r.Context()).ID))
+				}
+				panic(http.ErrAbortHandler)
+			}()
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// identify takes out what clients may not say about themselves.
+func identify(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		removeClaims(r.Header)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// limitWrites gives the first write of an answer its deadline; later ones extend it.
+func limitWrites(timeout time.Duration) layer {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			// Without it, the deadline of the last answer on this connection would still hold.
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(timeout))
+			next.ServeHTTP(w, r)
+		})
+	}
+}

@@ -1,0 +1,176 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
+	"time"
+
+	"gateway/proxy/observe"
+	"gateway/upstream"
+)
+
+// forward sends requests to one upstream and its answers back.
+type forward struct {
+	group    *group
+	dialect  dialect
+	headers  []header // set where the application has not
+	spoolDir string
+	spool    int64         // bytes of an answer that may wait on disk for a slow client
+	write    time.Duration // of one write to the client
+	idle     time.Duration // of a tunnel
+	tunnels  *tunnels
+}
+
+// dialect is what differs between FPM and Octane: what the request must say, and what of the answer is
+// not for the client.
+type dialect interface {
+	// request makes r ready to be sent; target is its request target in origin form. stderr, which may be
+	// nil, returns what the application said on the side, once the exchange is over.
+	request(ctx context.Context, r *http.Request, target string) (out *http.Request, stderr func() []string, err error)
+	// hidden lists headers of the answer that stay here.
+	hidden() []string
+}
+
+type header struct{ name, value string }
+
+func (f *forward) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	rec := observe.FromContext(r.Context())
+	rec.Upstream = f.group.name
+	target, err := originForm(r)
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	trace := new(upstream.Trace)
+	out, stderr, err := f.dialect.request(earlyHints(upstream.WithTrace(ctx, trace), w), r, target)
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	defer note(rec, trace, stderr)
+	resp, err := f.group.RoundTrip(out)
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	defer resp.Body.Close()
+	f.answer(w, r, resp, cancel)
+}
+
+// note fills the record from what happened upstream, however that ended.
+func note(rec *observe.Record, trace *upstream.Trace, stderr func() []string) {
+	rec.Backend, rec.Attempts, rec.Reused = trace.Backend, trace.Attempts, trace.Reused
+	rec.Queue, rec.Dial, rec.FirstByte = trace.Queue, trace.Dial, trace.FirstByte
+	if stderr != nil {
+		rec.Stderr = stderr()
+	}
+}
+
+func (f *forward) answer(w http.ResponseWriter, r *http.Request, resp *http.Response, cancel context.CancelFunc) {
+	rec := observe.FromContext(r.Context())
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		f.tunnel(w, r, resp)
+		return
+	}
+	atOnce := isStream(resp.Header)
+	f.copyHeader(w.Header(), resp.Header)
+	begun := time.Now()
+	defer func() { rec.Body = time.Since(begun) }()
+	client := &clientWriter{
+		w: w, control: http.NewResponseController(w), status: resp.StatusCode, timeout: f.write, giveUp: cancel,
+	}
+	backendErr, clientErr := f.body(client, r, resp, atOnce)
+	switch {
+	case clientErr != nil || errors.Is(r.Context().Err(), context.Canceled):
+		rec.Err = errors.Join(clientErr, r.Context().Err())
+		rec.Status = statusClientGone
+		panic(http.ErrAbortHandler)
+	case backendErr != nil && !client.started:
+		clear(w.Header())
+		fail(w, r, fmt.Errorf("%w: %w", errCut, backendErr))
+	case backendErr != nil:
+		rec.Err, rec.Truncated = backendErr, true
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// body sends the answer's body, if it may have one.
+func (f *forward) body(client *clientWriter, r *http.Request, resp *http.Response, atOnce bool) (backendErr, clientErr error) {
+	if r.Method == http.MethodHead || resp.StatusCode == http.StatusNoContent || resp.StatusCode == http.StatusNotModified {
+		// To its end all the same: only then is the worker known to be free.
+		if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+			return err, nil
+		}
+		client.start()
+		return nil, nil
+	}
+	relay := &relay{client: client, backlog: newBacklog(f.spoolDir, f.spool)}
+	defer relay.backlog.close()
+	return relay.copy(resp.Body, atOnce)
+}
+
+// copyHeader gives the client the application's headers, less those of the connection and those that
+// speak to the server in front, and adds the site's own where the application is silent.
+func (f *forward) copyHeader(to, from http.Header) {
+	removeHopByHop(from)
+	for _, name := range f.dialect.hidden() {
+		delete(from, name)
+	}
+	for name, values := range from {
+		to[name] = append(to[name], values...)
+	}
+	for _, h := range f.headers {
+		if to[h.name] == nil {
+			to[h.name] = []string{h.value}
+		}
+	}
+}
+
+// isStream says whether an answer must not be held back at all.
+func isStream(h http.Header) bool {
+	return h.Get("X-Accel-Buffering") == "no" || mediaType(h.Get("Content-Type")) == "text/event-stream"
+}
+
+// earlyHints passes informational answers of the backend on as they come.
+func earlyHints(ctx context.Context, w http.ResponseWriter) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		Got1xxResponse: func(code int, header textproto.MIMEHeader) error {
+			if code != http.StatusEarlyHints {
+				return nil
+			}
+			h := w.Header()
+			for name, values := range header {
+				h[name] = values
+			}
+			w.WriteHeader(code)
+			for name := range header {
+				delete(h, name)
+			}
+			return nil
+		},
+	})
+}
+
+func (f *forward) tunnel(w http.ResponseWriter, r *http.Request, resp *http.Response) {
+	rec := observe.FromContext(r.Context())
+	backend, ok := resp.Body.(io.ReadWriteCloser)
+	if !ok || !isUpgrade(r) {
+		fail(w, r, fmt.Errorf("%w: 101 to a request that asked for no upgrade", errCut))
+		return
+	}
+	t, err := openTunnel(w, resp, backend, f.idle)
+	if err != nil {
+		rec.Err = err
+		return
+	}
+	defer f.tunnels.add(t)()
+	t.run()
+	rec.TunnelIn, rec.TunnelOut = t.in, t.out
+}

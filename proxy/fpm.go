@@ -1,0 +1,57 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+
+	"gateway/fastcgi"
+	"gateway/proxy/static"
+)
+
+// fpm speaks FastCGI to PHP-FPM, which runs the site's front controller for every request.
+type fpm struct {
+	files      *static.Files
+	script     string // "/index.php"
+	serverName string // empty: the host the client asked for
+	params     []fastcgi.Param
+}
+
+func (f *fpm) hidden() []string { return []string{"X-Powered-By", "X-Accel-Buffering"} }
+
+func (f *fpm) request(ctx context.Context, r *http.Request, target string) (*http.Request, func() []string, error) {
+	release, err := f.files.Release()
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", errRelease, err)
+	}
+	removeHopByHop(r.Header)
+	env := f.env(r, target, release)
+	out := r.WithContext(fastcgi.WithEnv(ctx, env))
+	out.TransferEncoding = nil
+	return out, env.Stderr, nil
+}
+
+func (f *fpm) env(r *http.Request, target, release string) *fastcgi.Env {
+	scheme, port := origin(r)
+	client, clientPort, _ := net.SplitHostPort(r.RemoteAddr)
+	env := &fastcgi.Env{
+		Root: release, Script: f.script, RequestURI: target,
+		ServerName: f.serverName, ServerPort: port, Scheme: scheme,
+		RemoteAddr: client, RemotePort: clientPort, Params: f.params,
+	}
+	if env.ServerName == "" {
+		env.ServerName = hostname(r.Host)
+	}
+	if addr, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
+		env.ServerAddr = addr.IP.String()
+	}
+	return env
+}
+
+// mediaType is the type and subtype of a Content-Type, in lower case.
+func mediaType(contentType string) string {
+	kind, _, _ := strings.Cut(contentType, ";")
+	return strings.ToLower(strings.TrimSpace(kind))
+}

@@ -1,0 +1,198 @@
+// Package proxy builds a configuration into one handler and serves it until told otherwise.
+package proxy
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"gateway/conf"
+)
+
+// Gateway serves one configuration at a time. Its methods may be called concurrently.
+type Gateway struct {
+	registry *prometheus.Registry
+	started  time.Time
+	dry      bool // built to be looked at: nothing may be written
+	tunnels  tunnels
+	current  atomic.Pointer[shared[*state]] // nil before the first and after the last
+
+	mu         sync.Mutex // guards listeners and closed; held for as long as a reload takes
+	listeners  []*listener
+	closed     bool
+	background sync.WaitGroup // listeners that were taken out of the configuration
+}
+
+// ErrClosed is what a gateway says that is shutting down.
+var ErrClosed = errors.New("the gateway is shutting down")
+
+// Check builds cfg and lets go of it again. No address is bound and nothing is written.
+func Check(cfg *conf.Config) error {
+	g := &Gateway{registry: prometheus.NewRegistry(), dry: true}
+	s, err := g.build(cfg, nil)
+	if err != nil {
+		return err
+	}
+	s.close()
+	return nil
+}
+
+// New builds cfg, binds its addresses and serves. Each address that cannot be bound is in the error, as a
+// *ListenError.
+func New(cfg *conf.Config) (*Gateway, error) {
+	g := &Gateway{registry: prometheus.NewRegistry(), started: time.Now()}
+	if err := g.Reload(cfg); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// Reload puts cfg in place of the configuration that is served. Requests under way stay on the one they
+// began with, and so do tunnels. After an error nothing has changed.
+func (g *Gateway) Reload(cfg *conf.Config) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return ErrClosed
+	}
+	before := g.current.Load()
+	var old *state
+	if before != nil {
+		old = before.value
+	}
+	next, err := g.build(cfg, old)
+	if err != nil {
+		return err
+	}
+	fresh, err := g.bindMissing(cfg)
+	if err != nil {
+		next.close()
+		return err
+	}
+	g.current.Store(share(next, (*state).end))
+	g.listen(cfg, fresh)
+	if next.certs != nil && (old == nil || old.certs != next.certs) {
+		err = next.certs.value.Start(context.Background())
+	}
+	if before != nil {
+		before.release()
+	}
+	return err
+}
+
+// bindMissing binds the addresses of cfg that are not listened on yet, all or none.
+func (g *Gateway) bindMissing(cfg *conf.Config) ([]*listener, error) {
+	var fresh []*listener
+	var failed []error
+	for _, at := range cfg.Listen {
+		if find(g.listeners, at) != nil {
+			continue
+		}
+		socket, err := bind(at)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		fresh = append(fresh, &listener{at: at, socket: socket})
+	}
+	if len(failed) == 0 {
+		return fresh, nil
+	}
+	for _, l := range fresh {
+		l.socket.Close()
+	}
+	return nil, errors.Join(failed...)
+}
+
+// listen serves what cfg names, with its limits, and drains what it no longer names.
+func (g *Gateway) listen(cfg *conf.Config, fresh []*listener) {
+	var listeners []*listener
+	for _, at := range cfg.Listen {
+		l := find(g.listeners, at)
+		if l == nil {
+			l = find(fresh, at)
+		}
+		listeners = append(listeners, l)
+		if len(l.servers) > 0 && !limitsDiffer(l.limits, cfg.Limits) {
+			continue
+		}
+		if err := l.serve(g, cfg.Limits); err != nil {
+			g.log().Error("new limits are not in force", zap.Stringer("listen", at), zap.Error(err))
+		}
+	}
+	for _, l := range g.listeners {
+		if find(listeners, l.at) == nil {
+			g.retire(l, cfg.Limits.Grace)
+		}
+	}
+	g.listeners = listeners
+}
+
+func (g *Gateway) retire(l *listener, grace time.Duration) {
+	g.background.Add(1)
+	go func() {
+		defer g.background.Done()
+		ctx, cancel := context.WithTimeout(context.Background(), grace)
+		defer cancel()
+		l.drain(ctx)
+	}()
+}
+
+// Shutdown stops accepting, waits for the requests under way at most as long as ctx, and ends the tunnels.
+func (g *Gateway) Shutdown(ctx context.Context) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return
+	}
+	g.closed = true
+	for _, l := range g.listeners {
+		g.background.Add(1)
+		go func() {
+			defer g.background.Done()
+			l.drain(ctx)
+		}()
+	}
+	g.background.Wait()
+	g.tunnels.closeAll()
+	last := g.current.Swap(nil)
+	last.release()
+	select {
+	case <-last.value.ended:
+	case <-ctx.Done():
+	}
+}
+
+// ServeHTTP answers with the configuration that is current as the request comes.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s := g.acquire()
+	if s == nil {
+		panic(http.ErrAbortHandler)
+	}
+	defer s.release()
+	s.value.handler.ServeHTTP(w, r)
+}
+
+// acquire returns the current state with a reference added, or nil after the end.
+func (g *Gateway) acquire() *shared[*state] {
+	for {
+		s := g.current.Load()
+		if s == nil || s.retain() {
+			return s
+		}
+	}
+}
+
+// log returns the logger of the current configuration.
+func (g *Gateway) log() *zap.Logger {
+	if s := g.current.Load(); s != nil {
+		return s.value.log.value.Logger
+	}
+	return zap.NewNop()
+}

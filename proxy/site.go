@@ -1,0 +1,104 @@
+package proxy
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+
+	"gateway/proxy/observe"
+	"gateway/proxy/static"
+)
+
+// site is one application: what answers for its hosts.
+type site struct {
+	name    string // the first host
+	handler http.Handler
+	named   bool // has a host of its own, not only "*", so that a certificate can be had
+}
+
+// ServeHTTP is the last step of the common chain: it finds the site, and the site's own chain goes on.
+func (h *hosts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s := h.find(r.Host)
+	if s == nil {
+		fail(w, r, errNoSite)
+		return
+	}
+	observe.FromContext(r.Context()).Site = s.name
+	s.handler.ServeHTTP(w, r)
+}
+
+// redirect sends clients of a plain listener to https, for hosts that have it. port is the one of the
+// https listener, empty when there is none.
+func (h *hosts) redirect(port string) layer {
+	return func(next http.Handler) http.Handler {
+		if port == "" {
+			return next
+		}
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			target, err := originForm(r)
+			if r.TLS != nil || err != nil || !h.hasCertificate(r.Host) {
+				next.ServeHTTP(w, r)
+				return
+			}
+			w.Header()["Location"] = []string{"https://" + authority(r.Host, port) + target}
+			w.WriteHeader(http.StatusPermanentRedirect)
+		})
+	}
+}
+
+// hasCertificate says whether hostport is a host that a site names.
+func (h *hosts) hasCertificate(hostport string) bool {
+	s := h.find(hostport)
+	return s != nil && s != h.any
+}
+
+func authority(hostport, port string) string {
+	host := hostname(hostport)
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if port == "443" {
+		return host
+	}
+	return net.JoinHostPort(strings.Trim(host, "[]"), port)
+}
+
+// serveFiles answers from the public folder what is there, and refuses what must not be asked for.
+func serveFiles(files *static.Files) layer {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			release, err := files.Release()
+			if err != nil {
+				fail(w, r, fmt.Errorf("%w: %w", errRelease, err))
+				return
+			}
+			outcome, err := files.Serve(w, r, release)
+			rec := observe.FromContext(r.Context())
+			switch {
+			case outcome == static.Aborted:
+				rec.Static, rec.Err = true, err
+				panic(http.ErrAbortHandler)
+			case err != nil:
+				fail(w, r, err)
+			case outcome == static.Served:
+				rec.Static = true
+			default:
+				next.ServeHTTP(w, r)
+			}
+		})
+	}
+}
+
+// ServeHTTP sends the user to his variant.
+func (s *split) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	v, cookie := s.choose(r)
+	if cookie != nil {
+		http.SetCookie(w, cookie)
+	}
+	if s.overrideHeader != "" {
+		r.Header.Del(s.overrideHeader)
+	}
+	observe.FromContext(r.Context()).Variant = v.name
+	v.forward.ServeHTTP(w, r)
+}

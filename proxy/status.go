@@ -1,0 +1,125 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"gateway/fastcgi"
+	"gateway/proxy/observe"
+	"gateway/proxy/static"
+	"gateway/upstream"
+	"gateway/upstream/spool"
+)
+
+// statusClientGone is for the log alone: there is nobody left to be told.
+const statusClientGone = 499
+
+var (
+	// errCut is a backend that broke its answer off before any of it was sent on.
+	errCut = errors.New("the answer broke off")
+	// errNoSite is a Host that no site has.
+	errNoSite = errors.New("no site has this host")
+	// errRelease is a public folder that is not there.
+	errRelease = errors.New("the site's root cannot be resolved")
+)
+
+// statusFor is the only place that turns what went wrong into a status.
+func statusFor(r *http.Request, err error) int {
+	var timeout interface{ Timeout() bool }
+	var carried *upstream.Error
+	var disk *spool.Error
+	switch {
+	case errors.Is(err, errTarget), errors.Is(err, static.ErrBadPath), errors.Is(err, upstream.ErrBadRequest):
+		return http.StatusBadRequest
+	case errors.Is(err, static.ErrRefused):
+		return http.StatusForbidden
+	case errors.Is(err, static.ErrMissing):
+		return http.StatusNotFound
+	case errors.Is(err, errNoSite):
+		return http.StatusMisdirectedRequest
+	case errors.Is(err, errBodyTooLarge), errors.Is(err, spool.ErrLimit):
+		return http.StatusRequestEntityTooLarge
+	case errors.Is(err, errBodySlow):
+		return http.StatusRequestTimeout
+	case errors.Is(r.Context().Err(), context.Canceled):
+		return statusClientGone
+	case errors.As(err, &disk), errors.Is(err, errRelease):
+		return http.StatusInternalServerError
+	case errors.As(err, &carried) && carried.Blame == upstream.Client:
+		return clientBodyStatus(err)
+	case errors.Is(err, fastcgi.ErrParamsTooLarge):
+		return http.StatusRequestHeaderFieldsTooLarge
+	case errors.Is(err, upstream.ErrNoBackend), errors.Is(err, upstream.ErrQueueFull), errors.Is(err, upstream.ErrQueueTimeout):
+		return http.StatusServiceUnavailable
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return http.StatusGatewayTimeout
+	}
+	return http.StatusBadGateway
+}
+
+// clientBodyStatus tells a client that left half-way from one whose framing is wrong.
+func clientBodyStatus(err error) int {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return statusClientGone
+	}
+	return http.StatusBadRequest
+}
+
+// fail notes err in the record and answers with the status that it stands for.
+func fail(w http.ResponseWriter, r *http.Request, err error) {
+	rec := observe.FromContext(r.Context())
+	rec.Err = err
+	status := statusFor(r, err)
+	if status == statusClientGone {
+		rec.Status = status
+		panic(http.ErrAbortHandler)
+	}
+	h := w.Header()
+	var busy interface{ RetryAfter() time.Duration }
+	if errors.As(err, &busy) {
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(max(busy.RetryAfter().Seconds(), 1)))))
+	}
+	if tooSlow := status == http.StatusRequestTimeout || status == http.StatusRequestEntityTooLarge; tooSlow {
+		h.Set("Connection", "close") // the rest of the body is not waited for
+	}
+	writePage(w, r, status)
+}
+
+var page = template.Must(template.New("").Parse(`<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>{{.Code}} {{.Text}}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>body{font:16px/1.5 system-ui,sans-serif;color:#444;display:grid;place-items:center;min-height:90vh;margin:0}
+h1{font-size:1.1rem;font-weight:600}small{color:#888}</style></head>
+<body><main><h1>{{.Code}} | {{.Text}}</h1><p><small>Request {{.ID}}</small></p></main></body></html>
+`))
+
+// writePage answers with a small page, or with JSON where the client asked for that as Laravel's do.
+func writePage(w http.ResponseWriter, r *http.Request, status int) {
+	h := w.Header()
+	h.Del("Content-Length")
+	h.Set("Cache-Control", "no-store")
+	text, id := http.StatusText(status), observe.FromContext(r.Context()).ID
+	if strings.Contains(r.Header.Get("Accept"), "json") {
+		h.Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		fmt.Fprintf(w, "{\"message\":%q,\"request_id\":%q}\n", text, id)
+		return
+	}
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		// A client that does not take the page has nothing more to be told.
+		_ = page.Execute(w, struct {
+			Code     int
+			Text, ID string
+		}{status, text, id})
+	}
+}
