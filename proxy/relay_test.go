@@ -1,0 +1,146 @@
+package proxy
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// relayServer answers every request with what source gives, relayed.
+func relayServer(t *testing.T, atOnce bool, source func() io.Reader) (url string, result <-chan error) {
+	t.Helper()
+	results := make(chan error, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		client := &clientWriter{w: w, control: http.NewResponseController(w), status: 200, timeout: 5 * time.Second, giveUp: func() {}}
+		relay := &relay{client: client, backlog: newBacklog(t.TempDir(), 1<<30)}
+		defer relay.backlog.close()
+		backendErr, clientErr := relay.copy(source(), atOnce)
+		results <- errors.Join(backendErr, clientErr)
+		if backendErr != nil && client.started {
+			panic(http.ErrAbortHandler)
+		}
+		if backendErr != nil {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, results
+}
+
+func get(t *testing.T, url string) *http.Response {
+	t.Helper()
+	resp, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	return resp
+}
+
+func TestRelaySendsAShortAnswerWithItsLength(t *testing.T) {
+	url, result := relayServer(t, false, func() io.Reader { return strings.NewReader(strings.Repeat("x", 20000)) })
+	resp := get(t, url)
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || len(body) != 20000 || resp.ContentLength != 20000 {
+		t.Errorf("%d bytes, Content-Length %d, %v; want 20000 of both", len(body), resp.ContentLength, err)
+	}
+	if err := <-result; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRelayPassesOnWhatThePauseFinds(t *testing.T) {
+	in, out := io.Pipe()
+	url, result := relayServer(t, false, func() io.Reader { return in })
+	go out.Write([]byte("first\n"))
+	resp := get(t, url) // the head comes with the first bytes, while the backend is silent
+	reader := bufio.NewReader(resp.Body)
+	for _, want := range []string{"first\n", "second\n", "third\n"} {
+		if line, err := reader.ReadString('\n'); err != nil || line != want {
+			t.Fatalf("line = %q, %v; want %q before the backend goes on", line, err, want)
+		}
+		switch want {
+		case "first\n":
+			out.Write([]byte("second\n"))
+		case "second\n":
+			out.Write([]byte("third\n"))
+			out.Close()
+		}
+	}
+	if err := <-result; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRelayPassesEventsOnAtOnce(t *testing.T) {
+	in, out := io.Pipe()
+	url, _ := relayServer(t, true, func() io.Reader { return in })
+	resp := get(t, url) // the head comes before any event
+	go out.Write([]byte("data: 1\n\n"))
+	if line, err := bufio.NewReader(resp.Body).ReadString('\n'); err != nil || line != "data: 1\n" {
+		t.Errorf("line = %q, %v", line, err)
+	}
+	out.Close()
+}
+
+func TestRelayReadsTheBackendToItsEndWhileTheClientWaits(t *testing.T) {
+	const size = 64 << 20
+	read := make(chan struct{})
+	url, result := relayServer(t, false, func() io.Reader {
+		return io.MultiReader(io.LimitReader(zeros{}, size), atEnd(func() { close(read) }))
+	})
+	resp := get(t, url)
+	select {
+	case <-read: // though the client has taken nothing yet
+	case <-time.After(20 * time.Second):
+		t.Fatal("the backend is still waiting for the client")
+	}
+	if n, err := io.Copy(io.Discard, resp.Body); n != size || err != nil {
+		t.Errorf("%d bytes, %v; want %d", n, err, size)
+	}
+	if err := <-result; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRelayBreaksOffWithTheBackend(t *testing.T) {
+	in, out := io.Pipe()
+	url, result := relayServer(t, true, func() io.Reader { return in })
+	go func() {
+		out.Write([]byte("half"))
+		out.CloseWithError(io.ErrUnexpectedEOF)
+	}()
+	resp := get(t, url)
+	if body, err := io.ReadAll(resp.Body); err == nil {
+		t.Errorf("%q looks complete", body)
+	}
+	if err := <-result; !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("err = %v, want an unexpected end", err)
+	}
+}
+
+func TestRelaySendsNothingOfAnAnswerThatBreaksOffEarly(t *testing.T) {
+	in, out := io.Pipe()
+	url, _ := relayServer(t, false, func() io.Reader { return in })
+	go func() {
+		out.Write([]byte("half"))
+		out.CloseWithError(io.ErrUnexpectedEOF)
+	}()
+	if resp := get(t, url); resp.StatusCode != http.StatusBadGateway {
+		t.Errorf("status = %d, want 502", resp.StatusCode)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+// atEnd is an empty reader that says when it was reached.
+type atEnd func()
+
+func (f atEnd) Read([]byte) (int, error) { f(); return 0, io.EOF }
