@@ -76,8 +76,12 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Timeout reports whether a deadline passed while a backend was to answer. Waiting in the queue does not count.
+// Timeout reports whether a deadline passed while a backend was to answer. Waiting in the queue does not count,
+// nor does a full backlog, which the system calls a timeout too.
 func (e *Error) Timeout() bool {
+	if e.later > 0 || e.Busy() {
+		return false
+	}
 	var t interface{ Timeout() bool }
 	return errors.As(e.Err, &t) && t.Timeout()
 }

@@ -3,58 +3,39 @@ package upstream
 import (
 	"context"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"time"
-
-	"go.uber.org/zap"
 )
 
-// BackendConfig is one backend of a group.
-type BackendConfig struct {
-	// Addr names the backend in logs, errors and Status, and places it for the hash policy. It is unique
-	// within the group.
-	Addr string
-	// Transport sends to it. A CloseIdle method, where it has one, is called before a request is repeated
-	// on a fresh connection and when the group has drained.
-	Transport http.RoundTripper
-	// MaxInFlight is how many requests it is given at once. Zero means any number.
-	MaxInFlight int
+// Group is an http.RoundTripper over several backends. Whatever it returns, the body of the request has been
+// closed; the slot that a response holds is free once its body has been read to the end or closed.
+type Group struct {
+	cfg      Config
+	policy   policy
+	backends []*backend
+
+	mu       sync.Mutex // guards all below, the policy, and the changing part of every backend
+	queue    queue
+	free     []*backend // scratch for claim
+	inFlight int        // slots taken, of all backends
+	paused   int        // of those, the ones that wait to dial again
+	drained  chan struct{}
+	quiet    bool // drained is closed
 }
 
-// Config describes a group. A zero field means the default that it names.
-type Config struct {
-	Name     string
-	Backends []BackendConfig
+// backend is one backend and what the group knows about it.
+type backend struct {
+	BackendConfig
+	index int
+	seed  uint64 // its place for the hash policy
 
-	// Policy is round_robin, least_in_flight, power_of_two or hash. Empty means least_in_flight.
-	Policy string
-	// HashKey returns what the hash policy keeps together. It is called once per request; requests with an
-	// empty key are spread at random.
-	HashKey func(*http.Request) string
+	served, failed atomic.Uint64
 
-	// QueueLength is how many requests wait at once. Zero means ten times the slots of all backends, and
-	// 1024 when some backend has no cap.
-	QueueLength int
-	// QueueWait is how long one request waits, from the moment its body is complete, for a slot or for a
-	// backend that can be reached. Zero means 10 s.
-	QueueWait time.Duration
-
-	// EjectAfter failures within EjectWindow keep a backend out for EjectFor, unless it is the last one.
-	// Zero means 3, 10 s and 10 s.
-	EjectAfter            int
-	EjectWindow, EjectFor time.Duration
-
-	// SpoolDir and SpoolMemory say where request bodies wait; see spool.Config.
-	SpoolDir    string
-	SpoolMemory int64
-
-	// Logger hears about backends that are kept out and come back. Nil means nobody does.
-	Logger *zap.Logger
-
-	rand func(n int) int // nil means math/rand/v2.IntN
+	inFlight int
+	ejected  time.Time   // until when it is out; zero when it is in
+	failures []time.Time // within the window, oldest first
 }
-
-// Group is an http.RoundTripper over several backends.
-type Group struct{}
 
 // BackendStatus is a backend at one moment.
 type BackendStatus struct {
@@ -62,24 +43,115 @@ type BackendStatus struct {
 	InFlight    int
 	MaxInFlight int       // zero means no cap
 	Ejected     time.Time // until when it gets no requests; zero when it does
-	Failures    int       // within the current window
-	Served      uint64    // responses it began since the start
+	Failures    int       // of late, as ejection counts them
+	Served      uint64    // responses that it began since the start
 	Failed      uint64    // attempts that were its failure since the start
 }
 
 // New checks cfg and returns its group.
-func New(cfg Config) (*Group, error) { return &Group{}, nil }
+func New(cfg Config) (*Group, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	cfg.setDefaults()
+	policy, err := newPolicy(&cfg)
+	if err != nil {
+		return nil, err
+	}
+	g := &Group{cfg: cfg, policy: policy}
+	for i, b := range cfg.Backends {
+		g.backends = append(g.backends, &backend{BackendConfig: b, index: i, seed: hash64(b.Addr)})
+	}
+	g.free = make([]*backend, 0, len(g.backends))
+	return g, nil
+}
 
-// RoundTrip carries r to a backend.
-func (g *Group) RoundTrip(r *http.Request) (*http.Response, error) { return nil, ErrNoBackend }
+// RoundTrip reads r's body to its end, waits for a slot, sends, and sends again where that is safe. It
+// returns once a backend has answered with a head, or an *Error.
+//
+// An upgrade (Connection: upgrade with an Upgrade header, or CONNECT) is passed on with its body unread and is
+// not sent twice. The body of its 101 is an io.ReadWriteCloser, which holds the slot until it is closed.
+func (g *Group) RoundTrip(r *http.Request) (*http.Response, error) {
+	c := newCall(g, r)
+	if err := c.readBody(); err != nil {
+		return nil, err
+	}
+	done := false
+	defer func() {
+		if !done {
+			c.end()
+		}
+	}()
+	resp, err := c.run()
+	done = err == nil
+	return resp, err
+}
 
 // Status returns every backend as it is now, in the order of the configuration.
-func (g *Group) Status() []BackendStatus { return nil }
+func (g *Group) Status() []BackendStatus {
+	all := make([]BackendStatus, 0, len(g.backends))
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, b := range g.backends {
+		b.forget(time.Now().Add(-g.cfg.EjectWindow))
+		all = append(all, BackendStatus{
+			Addr: b.Addr, InFlight: b.inFlight, MaxInFlight: b.MaxInFlight,
+			Ejected: b.ejected, Failures: len(b.failures),
+			Served: b.served.Load(), Failed: b.failed.Load(),
+		})
+	}
+	return all
+}
 
 // Queued returns how many requests wait now, for a slot or for a backend that can be reached.
-func (g *Group) Queued() int { return 0 }
+func (g *Group) Queued() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.queue.length + g.paused
+}
 
 // Close waits until nothing is in flight or queued, at most as long as ctx, and closes kept connections as
 // soon as that is so, even after it has returned. Requests that still arrive are carried as ever, so that a
-// reload fails none.
-func (g *Group) Close(ctx context.Context) error { return nil }
+// reload fails none. The error is that of ctx.
+func (g *Group) Close(ctx context.Context) error {
+	g.mu.Lock()
+	if g.drained == nil {
+		g.drained = make(chan struct{})
+	}
+	rest := g.rest()
+	g.mu.Unlock()
+	g.settle(rest)
+	select {
+	case <-g.drained:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// rest reports whether a group that drains has nothing left to do. The caller holds the lock, and calls settle
+// with the answer once it does not.
+func (g *Group) rest() bool {
+	if g.drained == nil || g.inFlight > 0 || g.queue.length > 0 {
+		return false
+	}
+	if !g.quiet {
+		g.quiet = true
+		close(g.drained)
+	}
+	return true
+}
+
+func (g *Group) settle(rest bool) {
+	if rest {
+		for _, b := range g.backends {
+			b.closeIdle()
+		}
+	}
+}
+
+func (b *backend) closeIdle() {
+	if t, ok := b.Transport.(interface{ CloseIdle() }); ok {
+		t.CloseIdle()
+	}
+}

@@ -1,7 +1,14 @@
 package upstream
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
 	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"sync"
 	"time"
 )
 
@@ -17,21 +24,132 @@ type HTTPConfig struct {
 	// DialTimeout limits making a connection (3 s), FirstByteTimeout the wait for a response (60 s),
 	// BetweenBytesTimeout each pause within one (60 s), WriteTimeout each pause in sending (60 s).
 	DialTimeout, FirstByteTimeout, BetweenBytesTimeout, WriteTimeout time.Duration
-	// MaxHeaderBytes limits a response head. Zero means 64 KiB.
+	// MaxHeaderBytes limits a response head, interim ones before it included. Zero means 64 KiB. Beyond it
+	// RoundTrip returns an *Error wrapping ErrHeaderTooLarge.
 	MaxHeaderBytes int
 }
 
-// HTTP sends requests to one backend over HTTP/1.1. It implements http.RoundTripper.
-type HTTP struct{ cfg HTTPConfig }
+// HTTP sends requests to one backend over HTTP/1.1 and keeps its connections. It implements http.RoundTripper,
+// and differs from http.Transport in what a gateway needs: it repeats nothing on its own, holds no goroutine
+// per connection, sends the request target byte for byte, and limits the pauses within a response.
+type HTTP struct {
+	cfg     HTTPConfig
+	network string
+	address string
+	dialer  net.Dialer
+
+	mu     sync.Mutex // guards all below
+	idle   []*conn    // the longest unused first
+	expiry *time.Timer
+	closed bool
+}
 
 // NewHTTP checks cfg and returns its transport.
-func NewHTTP(cfg HTTPConfig) (*HTTP, error) { return &HTTP{cfg}, nil }
+func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
+	orDefault(&cfg.MaxIdle, 64)
+	orDefault(&cfg.IdleTimeout, 30*time.Second)
+	orDefault(&cfg.DialTimeout, 3*time.Second)
+	orDefault(&cfg.FirstByteTimeout, time.Minute)
+	orDefault(&cfg.BetweenBytesTimeout, time.Minute)
+	orDefault(&cfg.WriteTimeout, time.Minute)
+	orDefault(&cfg.MaxHeaderBytes, 64<<10)
+	h := &HTTP{cfg: cfg, network: "tcp", address: cfg.Address, dialer: net.Dialer{Timeout: cfg.DialTimeout}}
+	if path, ok := strings.CutPrefix(cfg.Address, "unix:"); ok {
+		h.network, h.address = "unix", path
+		if path == "" {
+			return nil, errors.New("http backend: unix: has no path")
+		}
+	} else if _, _, err := net.SplitHostPort(cfg.Address); err != nil {
+		return nil, fmt.Errorf("http backend: %w; want host:port or unix:path", err)
+	}
+	return h, nil
+}
 
-// RoundTrip sends r and returns the response once its head is there.
-func (h *HTTP) RoundTrip(r *http.Request) (*http.Response, error) { return nil, ErrNoBackend }
+// RoundTrip sends r and returns the response once its head is there. The body of r must have a length. The
+// request target is r.RequestURI where that is in origin form, and that of r.URL otherwise. Headers that
+// concern one connection only are left out, and no header is added.
+//
+// An upgrade goes over a connection of its own; the body of a 101 is that connection: an io.ReadWriteCloser
+// with CloseWrite and SetReadDeadline, no buffers, and no longer bound to r's context. Errors are *Error.
+func (h *HTTP) RoundTrip(r *http.Request) (*http.Response, error) {
+	x := &exchange{h: h, r: r, trace: httptrace.ContextClientTrace(r.Context()), upgrade: isUpgrade(r)}
+	if x.trace == nil {
+		x.trace = &noTrace
+	}
+	if err := check(r); err != nil {
+		x.closeRequest()
+		return nil, &Error{Op: "send", Backend: h.cfg.Address, Blame: Gateway, Err: err}
+	}
+	if err := x.connect(); err != nil {
+		x.closeRequest()
+		return nil, err
+	}
+	x.send()
+	resp, err := x.receive()
+	if err != nil {
+		x.finish(false)
+		return nil, x.failed(x.why(err))
+	}
+	return resp, nil
+}
 
-// CloseIdle closes the connections that are not in use.
-func (h *HTTP) CloseIdle() {}
+var noTrace httptrace.ClientTrace // never changed
 
-// Close closes the connections that are not in use, and keeps none from then on.
-func (h *HTTP) Close() {}
+// connect gets a connection for x, and binds it to the request's context.
+func (x *exchange) connect() error {
+	ctx := x.r.Context()
+	if x.trace.GetConn != nil {
+		x.trace.GetConn(x.h.address)
+	}
+	info := httptrace.GotConnInfo{}
+	if !x.upgrade {
+		x.c = x.h.takeIdle()
+	}
+	if x.c != nil {
+		info.Reused, info.WasIdle, info.IdleTime = true, true, time.Since(x.c.idleSince)
+	} else if err := x.dial(ctx); err != nil {
+		return err
+	}
+	info.Conn = x.c.socket
+	if x.trace.GotConn != nil {
+		x.trace.GotConn(info)
+	}
+	if ctx.Done() != nil {
+		x.unbind = context.AfterFunc(ctx, x.c.closeNow)
+	}
+	return nil
+}
+
+func (x *exchange) dial(ctx context.Context) error {
+	raw, err := x.h.dialer.DialContext(ctx, x.h.network, x.h.address)
+	if err == nil {
+		x.c = newConn(raw.(duplexConn), &x.h.cfg)
+		return nil
+	}
+	e := &Error{Op: "dial", Backend: x.h.cfg.Address, Err: err, safe: true}
+	if ctx.Err() != nil {
+		e.Blame, e.Err = Client, context.Cause(ctx)
+	}
+	return e
+}
+
+// check refuses what would not arrive as it was meant.
+func check(r *http.Request) error {
+	switch {
+	case hasBody(r) && r.ContentLength < 0:
+		return ErrLengthRequired
+	case !isPlain(r.Method), !isPlain(target(r)), !isPlain(host(r)):
+		return fmt.Errorf("%w: %q %q for %q", ErrBadRequest, r.Method, target(r), host(r))
+	}
+	return nil
+}
+
+// isPlain reports whether s can stand in a request line: neither empty, nor with spaces or control bytes.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] == 0x7f {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,187 @@
+package upstream
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// A free slot and a waiting request never exist at the same time: whoever frees a slot, or brings a backend
+// back, hands it to the oldest waiter before letting go of the lock. So a newcomer that finds the queue empty
+// may help itself, and one that does not goes to its end.
+
+// acquire takes a slot for w, waiting for it where it must.
+func (g *Group) acquire(ctx context.Context, w *waiter) (*backend, error) {
+	g.mu.Lock()
+	if g.queue.length == 0 {
+		if b := g.claim(w); b != nil {
+			g.mu.Unlock()
+			return b, nil
+		}
+	}
+	if g.queue.length >= g.cfg.QueueLength {
+		g.mu.Unlock()
+		return nil, g.busy(ErrQueueFull)
+	}
+	g.enqueue(w)
+	g.mu.Unlock()
+	return g.wait(ctx, w)
+}
+
+// exchange gives a slot of from back and takes one of another backend, or the same again when there is no
+// other. It is one step, so that nobody who came later gets in between. A nil from gives nothing back.
+func (g *Group) exchange(ctx context.Context, from *backend, w *waiter) (*backend, error) {
+	g.mu.Lock()
+	if from != nil {
+		from.inFlight--
+		g.inFlight--
+	}
+	g.enqueue(w)
+	g.dispatch()
+	g.mu.Unlock()
+	return g.wait(ctx, w)
+}
+
+// release gives a slot of b back.
+func (g *Group) release(b *backend) {
+	g.mu.Lock()
+	b.inFlight--
+	g.inFlight--
+	g.dispatch()
+	rest := g.rest()
+	g.mu.Unlock()
+	g.settle(rest)
+}
+
+// releaseAfter gives the slot back as soon as the backend has stopped working on what v, a body or an error,
+// came from.
+func (g *Group) releaseAfter(b *backend, v any) {
+	released := releasedBy(v)
+	if released == nil {
+		g.release(b)
+		return
+	}
+	go func() {
+		<-released
+		g.release(b)
+	}()
+}
+
+// releasedBy returns what to wait for, or nil when there is nothing to wait for.
+func releasedBy(v any) <-chan struct{} {
+	r, ok := v.(interface{ Released() <-chan struct{} })
+	if !ok {
+		return nil
+	}
+	released := r.Released()
+	select {
+	case <-released:
+		return nil
+	default:
+		return released
+	}
+}
+
+// claim takes a slot of the backend that the policy prefers, or returns nil when none is free. The caller
+// holds the lock.
+func (g *Group) claim(w *waiter) *backend {
+	candidates := g.candidates(w.avoid)
+	if len(candidates) == 0 && len(w.avoid) > 0 {
+		candidates = g.candidates(nil)
+	}
+	if len(candidates) == 0 {
+		return nil
+	}
+	b := candidates[0]
+	if len(candidates) > 1 {
+		b = g.policy.pick(w.key, candidates)
+	}
+	b.inFlight++
+	g.inFlight++
+	return b
+}
+
+// candidates returns the backends with a free slot, without those to avoid. It is good until the next call.
+func (g *Group) candidates(avoid []*backend) []*backend {
+	free := g.free[:0]
+	for _, b := range g.backends {
+		if b.ejected.IsZero() && (b.MaxInFlight == 0 || b.inFlight < b.MaxInFlight) && !slices.Contains(avoid, b) {
+			free = append(free, b)
+		}
+	}
+	return free
+}
+
+// dispatch hands free slots to those who wait, the oldest first. The caller holds the lock.
+func (g *Group) dispatch() {
+	for w := g.queue.first; w != nil; w = g.queue.first {
+		b := g.claim(w)
+		if b == nil {
+			return
+		}
+		g.queue.remove(w)
+		w.ready <- b // never blocks: it has room for one, and a queued waiter has none
+	}
+}
+
+func (g *Group) enqueue(w *waiter) {
+	if w.ready == nil {
+		w.ready = make(chan *backend, 1)
+	}
+	g.queue.insert(w)
+}
+
+// wait returns the backend whose slot was taken for w.
+func (g *Group) wait(ctx context.Context, w *waiter) (*backend, error) {
+	select {
+	case b := <-w.ready:
+		return b, nil
+	default:
+	}
+	timer := time.NewTimer(time.Until(w.deadline))
+	defer timer.Stop()
+	select {
+	case b := <-w.ready:
+		return b, nil
+	case <-timer.C:
+		// A slot that came in the last moment is as good as any.
+		if b := g.leave(w); b != nil {
+			return b, nil
+		}
+		return nil, g.busy(ErrQueueTimeout)
+	case <-ctx.Done():
+		if b := g.leave(w); b != nil {
+			g.release(b)
+		}
+		return nil, g.gone(ctx, "queue")
+	}
+}
+
+// leave takes w out of the queue, or returns the backend whose slot it got just before.
+func (g *Group) leave(w *waiter) *backend {
+	g.mu.Lock()
+	if !w.queued {
+		g.mu.Unlock()
+		return <-w.ready
+	}
+	g.queue.remove(w)
+	rest := g.rest()
+	g.mu.Unlock()
+	g.settle(rest)
+	return nil
+}
+
+// busy is the answer to a request that there is no room for. Everyone who waits now will have been served, or
+// have left, once QueueWait is over.
+func (g *Group) busy(err error) *Error {
+	return &Error{Op: "queue", Group: g.cfg.Name, Blame: Gateway, Err: err, later: g.cfg.QueueWait}
+}
+
+// gone is the end of a request whose context has ended.
+func (g *Group) gone(ctx context.Context, op string) *Error {
+	e := &Error{Op: op, Group: g.cfg.Name, Blame: Client, Err: context.Cause(ctx)}
+	if ctx.Err() == context.DeadlineExceeded {
+		e.Blame = Gateway
+	}
+	return e
+}

@@ -1,0 +1,194 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"time"
+
+	"gateway/upstream/spool"
+)
+
+// call is one request on its way through a group, from its first byte to the last of its response. All of it
+// is one allocation.
+type call struct {
+	g       *Group
+	in      *http.Request
+	trace   *Trace // nil when nobody asked
+	upgrade bool
+	single  bool // never to be sent twice
+	resent  bool
+
+	spool  *spool.Spool // nil when there is no body
+	length int64
+
+	waiter  waiter
+	backoff time.Duration
+
+	probe  probe // of the first attempt
+	answer answer
+}
+
+func newCall(g *Group, r *http.Request) *call {
+	ctx := r.Context()
+	c := &call{g: g, in: r, upgrade: isUpgrade(r)}
+	c.trace, _ = ctx.Value(traceKey{}).(*Trace)
+	c.single, _ = ctx.Value(onceKey{}).(bool)
+	if g.cfg.HashKey != nil {
+		c.waiter.key = g.key(r)
+	}
+	return c
+}
+
+func (g *Group) key(r *http.Request) uint64 {
+	if key := g.cfg.HashKey(r); key != "" {
+		return hash64(key)
+	}
+	return mix(uint64(g.cfg.rand(1 << 30)))
+}
+
+func isUpgrade(r *http.Request) bool {
+	if r.Method == http.MethodConnect {
+		return true
+	}
+	if r.Header.Get("Upgrade") == "" {
+		return false
+	}
+	for _, line := range r.Header["Connection"] {
+		for token := range strings.SplitSeq(line, ",") {
+			if strings.EqualFold(strings.TrimSpace(token), "upgrade") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// readBody takes the body off the client before anything of the backend's is taken: a slow upload costs no
+// worker, one that breaks off runs no script, and what was read can be sent again.
+func (c *call) readBody() error {
+	if c.upgrade {
+		c.length = c.in.ContentLength
+		return nil
+	}
+	if c.in.Body == nil || c.in.Body == http.NoBody {
+		return nil
+	}
+	begun := time.Now()
+	c.spool = spool.New(spool.Config{Memory: c.g.cfg.SpoolMemory, Dir: c.g.cfg.SpoolDir})
+	var err error
+	c.length, err = c.spool.ReadFrom(c.in.Body)
+	c.in.Body.Close()
+	if err == nil && c.in.ContentLength > 0 && c.length != c.in.ContentLength {
+		err = io.ErrUnexpectedEOF
+	}
+	if t := c.trace; t != nil {
+		t.Spool, t.BodyBytes = time.Since(begun), c.length
+	}
+	if err != nil || c.length == 0 {
+		c.spool.Close()
+	}
+	if err != nil {
+		return c.spoolError(err)
+	}
+	if c.length == 0 {
+		c.spool = nil
+		return nil
+	}
+	c.spool.CloseWrite(nil)
+	return nil
+}
+
+func (c *call) spoolError(err error) *Error {
+	e := &Error{Op: "spool", Group: c.g.cfg.Name, Blame: Client, Err: err}
+	var disk *spool.Error
+	if errors.As(err, &disk) {
+		e.Blame = Gateway
+	}
+	return e
+}
+
+// run takes slots and makes attempts until one succeeds or none may follow.
+func (c *call) run() (*http.Response, error) {
+	ctx := c.in.Context()
+	waiting := time.Now()
+	c.waiter.arrived = waiting
+	c.waiter.deadline = waiting.Add(c.g.cfg.QueueWait)
+	b, err := c.g.acquire(ctx, &c.waiter)
+	for p := &c.probe; err == nil; p = new(probe) {
+		c.waited(waiting)
+		resp, failure := c.attempt(ctx, b, p)
+		if failure == nil {
+			return resp, nil
+		}
+		waiting = time.Now()
+		b, err = c.next(ctx, b, p, failure)
+	}
+	c.waited(waiting)
+	return nil, err
+}
+
+func (c *call) waited(since time.Time) {
+	if c.trace != nil {
+		c.trace.Queue += time.Since(since)
+	}
+}
+
+// attempt sends the request to b. When it fails, the slot is still taken; when it panics, it is not.
+func (c *call) attempt(ctx context.Context, b *backend, p *probe) (*http.Response, error) {
+	returned := false
+	defer func() {
+		if !returned {
+			c.g.release(b)
+		}
+	}()
+	out := c.in.WithContext(httptrace.WithClientTrace(ctx, p.start()))
+	out.TransferEncoding, out.Trailer = nil, nil
+	c.giveBody(out)
+	resp, err := b.Transport.RoundTrip(out)
+	c.note(b, p)
+	if err == nil {
+		b.served.Add(1)
+		resp.Request = c.in
+		resp.Body = c.hold(b, resp)
+	}
+	returned = true
+	return resp, err
+}
+
+// giveBody lets out read the body from its beginning. The reader costs nothing, so every attempt has its own:
+// a transport may still be reading the one before.
+func (c *call) giveBody(out *http.Request) {
+	out.ContentLength = c.length
+	switch {
+	case c.upgrade && c.in.Body != nil:
+		out.Body, out.GetBody = io.NopCloser(c.in.Body), nil
+	case c.spool == nil:
+		out.Body, out.GetBody = http.NoBody, nil
+	default:
+		out.Body = c.spool.NewReader()
+		out.GetBody = func() (io.ReadCloser, error) { return c.spool.NewReader(), nil }
+	}
+}
+
+// note keeps what the probe saw for whoever asked.
+func (c *call) note(b *backend, p *probe) {
+	if t := c.trace; t != nil {
+		t.Attempts++
+		t.Backend, t.Reused = b.Addr, p.reused.Load()
+		t.Dial, t.FirstByte = p.times()
+	}
+}
+
+// end frees what the request itself holds.
+func (c *call) end() {
+	if c.spool != nil {
+		c.spool.Close()
+	}
+	if c.upgrade && c.in.Body != nil {
+		c.in.Body.Close()
+	}
+}

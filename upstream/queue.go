@@ -1,0 +1,56 @@
+package upstream
+
+import "time"
+
+// waiter is a request's place in the queue, and what is asked when its turn comes.
+type waiter struct {
+	key      uint64 // for the hash policy
+	avoid    []*backend
+	arrived  time.Time // its body was complete
+	deadline time.Time
+	ready    chan *backend // holds the backend once a slot of it was taken for this waiter
+
+	queued     bool
+	prev, next *waiter
+}
+
+// queue holds waiters in the order in which their requests arrived. One that comes back after a failed
+// attempt finds its old place, near the front.
+type queue struct {
+	first, last *waiter
+	length      int
+}
+
+func (q *queue) insert(w *waiter) {
+	after := q.last
+	for after != nil && w.arrived.Before(after.arrived) {
+		after = after.prev
+	}
+	w.prev, w.queued = after, true
+	if after == nil {
+		w.next, q.first = q.first, w
+	} else {
+		w.next, after.next = after.next, w
+	}
+	if w.next == nil {
+		q.last = w
+	} else {
+		w.next.prev = w
+	}
+	q.length++
+}
+
+func (q *queue) remove(w *waiter) {
+	if w.prev == nil {
+		q.first = w.next
+	} else {
+		w.prev.next = w.next
+	}
+	if w.next == nil {
+		q.last = w.prev
+	} else {
+		w.next.prev = w.prev
+	}
+	w.prev, w.next, w.queued = nil, nil, false
+	q.length--
+}

@@ -1,0 +1,201 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// verdict is what may follow a failed attempt.
+type verdict uint8
+
+const (
+	giveUp    verdict = iota
+	elsewhere         // nothing was sent: another backend, or the same a little later
+	fresh             // the kept connection had ended: the same backend, on a new one
+	again             // sent once more, rather to another backend
+)
+
+const (
+	firstBackoff = 5 * time.Millisecond
+	lastBackoff  = 250 * time.Millisecond
+)
+
+// judge is the whole table of what is repeated. A request of which something may have reached the application
+// is repeated at most once, and only when the application will not mind. One that was answered with a single
+// byte never is, nor one that took too long: the application is at it still.
+func (c *call) judge(ctx context.Context, p *probe, err error) verdict {
+	switch {
+	case ctx.Err() != nil, c.single:
+		return giveUp
+	case isSafe(err):
+		return elsewhere
+	case !p.connected(), p.answered(), c.upgrade, c.resent, isTimeout(err):
+		return giveUp
+	case p.reused.Load() && isRepeatable(c.in):
+		return fresh
+	case !p.reused.Load() && (c.in.Method == http.MethodGet || c.in.Method == http.MethodHead):
+		return again
+	}
+	return giveUp
+}
+
+// isRepeatable reports whether r may be sent twice because its method, or whoever made it, says so.
+func isRepeatable(r *http.Request) bool {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:
+		return true
+	}
+	return r.Header.Get("Idempotency-Key") != "" || r.Header.Get("X-Idempotency-Key") != ""
+}
+
+func isSafe(err error) bool {
+	var e interface{ SafeToRetry() bool }
+	return errors.As(err, &e) && e.SafeToRetry()
+}
+
+func isBusy(err error) bool {
+	var e interface{ Busy() bool }
+	return errors.As(err, &e) && e.Busy()
+}
+
+func isTimeout(err error) bool {
+	var e interface{ Timeout() bool }
+	return errors.As(err, &e) && e.Timeout()
+}
+
+// harmful reports whether a failed attempt speaks against the backend. A full backlog does not, a kept
+// connection that it had closed does not, and a client that left does not.
+func harmful(ctx context.Context, p *probe, err error) bool {
+	var own *Error
+	switch {
+	case ctx.Err() != nil, isBusy(err), errors.As(err, &own) && own.Blame != Backend:
+		return false
+	case isSafe(err):
+		return !p.reused.Load()
+	}
+	return p.connected() && (!p.reused.Load() || p.answered() || isTimeout(err))
+}
+
+// next takes the slot for the attempt that follows a failed one at b, or gives b's back and returns the error
+// that ends the request.
+func (c *call) next(ctx context.Context, b *backend, p *probe, failure error) (*backend, error) {
+	if harmful(ctx, p, failure) {
+		c.g.fail(b)
+	}
+	verdict := c.judge(ctx, p, failure)
+	wrapped := c.g.failed(ctx, b, failure)
+	if !wrapped.safe && !p.connected() && wrapped.Blame == Backend {
+		wrapped.Blame = Gateway // it was refused before anything was dialled
+	}
+	if verdict == giveUp {
+		c.g.releaseAfter(b, failure)
+		return nil, wrapped
+	}
+	if c.trace != nil {
+		c.trace.Failures = append(c.trace.Failures, wrapped)
+	}
+	if verdict == elsewhere {
+		return c.elsewhere(ctx, b, failure, wrapped)
+	}
+	c.resent = true
+	c.waiter.deadline = time.Now().Add(c.g.cfg.QueueWait)
+	if verdict == fresh {
+		// Its neighbours in the pool are as old, and most likely ended with it.
+		b.closeIdle()
+		if releasedBy(failure) == nil {
+			return b, nil
+		}
+	} else {
+		c.waiter.avoid = append(c.waiter.avoid, b)
+	}
+	return c.trade(ctx, b, failure)
+}
+
+// trade exchanges the slot of b, as soon as b has let go of the failed attempt.
+func (c *call) trade(ctx context.Context, b *backend, failure error) (*backend, error) {
+	if releasedBy(failure) != nil {
+		c.g.releaseAfter(b, failure)
+		b = nil
+	}
+	return c.g.exchange(ctx, b, &c.waiter)
+}
+
+// elsewhere goes round the backends. When each has had its try, it waits before the next round, with the slot
+// in hand: what waits behind it in the queue would only run into the same wall.
+func (c *call) elsewhere(ctx context.Context, b *backend, cause error, failure *Error) (*backend, error) {
+	c.waiter.avoid = append(c.waiter.avoid, b)
+	b, err := c.trade(ctx, b, cause)
+	if err != nil || !slices.Contains(c.waiter.avoid, b) {
+		return b, err
+	}
+	c.waiter.avoid = c.waiter.avoid[:0]
+	c.backoff = min(max(2*c.backoff, firstBackoff), lastBackoff)
+	if err := c.pause(ctx, failure); err != nil {
+		c.g.release(b)
+		return nil, err
+	}
+	return b, nil
+}
+
+// pause waits for the time of c.backoff, or returns the error that ends the request.
+func (c *call) pause(ctx context.Context, failure *Error) error {
+	if time.Until(c.waiter.deadline) < c.backoff || !c.g.mayPause() {
+		return exhausted(failure, c.g.cfg.QueueWait)
+	}
+	defer c.g.resume()
+	timer := time.NewTimer(c.backoff)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return c.g.gone(ctx, "dial")
+	}
+}
+
+// mayPause counts one more request that waits to dial again. With a cap there are only as many as slots; without
+// one, it is this that keeps the clients of a dead backend from piling up.
+func (g *Group) mayPause() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.paused >= g.cfg.QueueLength {
+		return false
+	}
+	g.paused++
+	return true
+}
+
+func (g *Group) resume() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.paused--
+}
+
+// failed says where, and through whose fault, an attempt failed.
+func (g *Group) failed(ctx context.Context, b *backend, err error) *Error {
+	if ctx.Err() != nil {
+		e := g.gone(ctx, "send")
+		e.Backend = b.Addr
+		return e
+	}
+	e := &Error{Op: "send", Err: err, safe: isSafe(err)}
+	if own, ok := err.(*Error); ok {
+		*e = *own
+	}
+	e.Group, e.Backend = g.cfg.Name, b.Addr
+	return e
+}
+
+// exhausted turns the last failure into the answer when there is no time for another round. Backends that were
+// there but full are no fault: the client is asked to come again.
+func exhausted(failure *Error, later time.Duration) *Error {
+	if failure.Busy() {
+		failure.Err = fmt.Errorf("%w: %w", ErrQueueTimeout, failure.Err)
+		failure.Blame, failure.later = Gateway, later
+	}
+	return failure
+}
