@@ -17,11 +17,11 @@ type exchange struct {
 	ended  bool // END_REQUEST was sent
 }
 
-func (x *exchange) run(claim func() []Step) error {
+func (x *exchange) run() error {
 	if err := x.readParams(); err != nil {
 		return err
 	}
-	script := claim()
+	script := x.r.claim()
 	reads := func(s Step) bool { return s.reads }
 	if !slices.ContainsFunc(script, reads) {
 		if err := x.readStdin(-1); err != nil {

@@ -154,7 +154,7 @@ func (r *Responder) serve(c net.Conn, n int) {
 	defer c.Close()
 	for {
 		x := &exchange{r: r, conn: c, number: n}
-		err := x.run(r.script())
+		err := x.run()
 		if errors.Is(err, errBroken) {
 			r.t.Errorf("fcgitest: connection %d: %v", n, err)
 		}
@@ -164,13 +164,11 @@ func (r *Responder) serve(c net.Conn, n int) {
 	}
 }
 
-// script is called when a request is awaited, and claims its script when it has come.
-func (r *Responder) script() func() []Step {
-	return func() []Step {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		i := min(r.next, len(r.scripts)-1)
-		r.next++
-		return r.scripts[i]
-	}
+// claim returns the script of the request that has just come.
+func (r *Responder) claim() []Step {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := min(r.next, len(r.scripts)-1)
+	r.next++
+	return r.scripts[i]
 }
