@@ -1,0 +1,122 @@
+package certs
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+const (
+	leafLifetime = 7 * 24 * time.Hour
+	leafSlack    = time.Hour // a client's clock may be behind
+)
+
+// internalCA makes leaves at the first handshake that needs them and keeps them in memory: a leaf costs
+// less than the handshake, so there is nothing to store and nothing to renew in the background.
+type internalCA struct {
+	root     *root
+	rootFile string
+	patterns []string
+	logger   *zap.Logger
+	now      func() time.Time
+
+	mu     sync.Mutex // guards leaves; held while one is made, so that many clients make one
+	leaves map[string]*tls.Certificate
+}
+
+func newInternalCA(cfg Config, patterns []string) (*internalCA, error) {
+	if cfg.Storage == "" {
+		return nil, errors.New("storage: the internal issuer needs a directory for its root")
+	}
+	dir := filepath.Join(cfg.Storage, "internal")
+	root, err := openRoot(dir, cfg.now())
+	if err != nil {
+		return nil, err
+	}
+	rootFile, _ := rootFiles(dir)
+	return &internalCA{
+		root:     root,
+		rootFile: rootFile,
+		patterns: patterns,
+		logger:   cfg.Logger,
+		now:      cfg.now,
+		leaves:   make(map[string]*tls.Certificate),
+	}, nil
+}
+
+// pattern returns the configured host that covers name, or "". Leaves are made for patterns, not for
+// names, so that nobody can have us make more of them than there are sites.
+func (ca *internalCA) pattern(name string) string {
+	for _, p := range ca.patterns {
+		if matches(p, name) {
+			return p
+		}
+	}
+	return ""
+}
+
+func (ca *internalCA) certificate(name string) (*tls.Certificate, error) {
+	pattern, now := ca.pattern(name), ca.now()
+	ca.mu.Lock()
+	defer ca.mu.Unlock()
+	if leaf := ca.leaves[pattern]; leaf != nil && now.Before(renewalOf(leaf.Leaf)) {
+		return leaf, nil
+	}
+	leaf, err := ca.root.sign(pattern, now)
+	if err != nil {
+		return nil, fmt.Errorf("make a certificate for %s: %w", pattern, err)
+	}
+	ca.leaves[pattern] = leaf
+	ca.logger.Info("internal certificate made", zap.String("host", pattern), zap.Time("until", leaf.Leaf.NotAfter))
+	return leaf, nil
+}
+
+// renewalOf returns when a third of the leaf's life is left.
+func renewalOf(leaf *x509.Certificate) time.Time {
+	return leaf.NotAfter.Add(-leaf.NotAfter.Sub(leaf.NotBefore) / 3)
+}
+
+// sign makes a leaf and its key.
+func (r *root) sign(host string, now time.Time) (*tls.Certificate, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	until := now.Add(leafLifetime)
+	if until.After(r.certificate.NotAfter) {
+		until = r.certificate.NotAfter
+	}
+	template := &x509.Certificate{
+		SerialNumber: newSerial(),
+		Subject:      pkix.Name{CommonName: host},
+		NotBefore:    now.Add(-leafSlack),
+		NotAfter:     until,
+		KeyUsage:     x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	if ip := net.ParseIP(host); ip != nil {
+		template.IPAddresses = []net.IP{ip}
+	} else {
+		template.DNSNames = []string{host}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, r.certificate, key.Public(), r.key)
+	if err != nil {
+		return nil, err
+	}
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, nil
+}
