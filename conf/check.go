@@ -35,10 +35,16 @@ func (l *loader) check(files []*file) {
 		}
 	}
 	c.whole = c.main.whole
-	if !c.partial && !slices.ContainsFunc(files, func(f *file) bool { return f.root.has("site") }) {
+	if !c.partial && !slices.ContainsFunc(files, hasSites) {
 		c.fail(c.main.root, "site", "missing; want at least one [[site]] with hosts, root and app")
 	}
 	c.top()
+}
+
+// hasSites tells whether a file has sites, be they right or wrong.
+func hasSites(f *file) bool {
+	n := f.root.get("site")
+	return n != nil && (n.bad || len(n.items) > 0)
 }
 
 func (c *checker) fail(n *node, path, format string, args ...any) {

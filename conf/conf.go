@@ -30,7 +30,8 @@ type Config struct {
 	// Upstreams holds every upstream by its name.
 	Upstreams map[string]Upstream `toml:"upstream"`
 
-	// Files is what the watcher must look at: every file read, then the include patterns, all absolute.
+	// Files is what the watcher must look at, all absolute: the main file, the included ones, those
+	// of TLS, and the patterns of Include.
 	Files []string
 	// Digest stands for the names and content of the files read, to be given to the watcher.
 	Digest string

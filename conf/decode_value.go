@@ -56,6 +56,8 @@ func got(t reflect.Type, f field, n *node) string {
 	switch natural := naturalKind(t, f); {
 	case n.kind == arrayKind || n.kind == tableKind:
 		return n.kind.String()
+	case n.kind == natural && n.kind != stringKind:
+		return n.text
 	case n.kind == natural:
 		return shown(f, n.text)
 	case natural == stringKind && f.form != "secret":
@@ -130,14 +132,14 @@ func bound(f field, tag string, none int64) int64 {
 	switch f.form {
 	case "duration":
 		d, err := parseDuration(tag)
-		return must(int64(d), err)
+		return mustNumber(int64(d), err)
 	case "size":
-		return must(parseSize(tag))
+		return mustNumber(parseSize(tag))
 	}
-	return must(strconv.ParseInt(tag, 10, 64))
+	return mustNumber(strconv.ParseInt(tag, 10, 64))
 }
 
-func must(n int64, err error) int64 {
+func mustNumber(n int64, err error) int64 {
 	if err != nil {
 		panic("conf: tag of a limit: " + err.Error())
 	}

@@ -58,10 +58,7 @@ func (l *loader) matches(main *file, pattern string) []string {
 // expandPath returns the files that an absolute path or pattern stands for. A name that exists is meant
 // as it is, whatever it looks like.
 func expandPath(path string) []string {
-	if _, err := os.Lstat(path); err == nil || !hasMeta(path) {
-		if err != nil {
-			return nil
-		}
+	if _, err := os.Lstat(path); err == nil {
 		return []string{path}
 	}
 	matches, _ := filepath.Glob(path)

@@ -19,6 +19,7 @@ func Load(path string) (*Config, error) {
 			cfg.Upstreams[name] = up
 		}
 	}
+	l.watchToo(cfg.TLS.Cert, cfg.TLS.Key, cfg.TLS.CARoot)
 	cfg.Files, cfg.Digest = slices.Concat(l.files, l.patterns), digest(l.contents)
 	if len(l.faults.list) > 0 {
 		return nil, &Errors{List: l.faults.sorted(l.names), Files: cfg.Files, Digest: cfg.Digest}
@@ -71,6 +72,16 @@ func (l *loader) file(name string) *file {
 	}
 	d.table(reflect.ValueOf(f.cfg).Elem(), root, "")
 	return f
+}
+
+// watchToo adds files that others read, so that a renewed certificate is a change as well.
+func (l *loader) watchToo(paths ...string) {
+	for _, path := range paths {
+		if path != "" && !slices.Contains(l.files, path) {
+			l.files = append(l.files, path)
+			l.contents[path], _ = readRegular(path) // who needs it will say what is wrong with it
+		}
+	}
 }
 
 // onlyShared refuses what may stand in the main file alone.

@@ -2,14 +2,19 @@ package conf
 
 import "strings"
 
-// nearest returns the known word that name is most likely a slip of, or "".
+// nearest returns the known word that name is most likely a slip of, or "". A word that only goes on longer,
+// such as warning for warn, is near whatever its length.
 func nearest(name string, known []string) string {
 	best, least := "", max(1, len(name)/3)+1
 	if len(name) > 64 {
 		return ""
 	}
 	for _, word := range known {
-		if d := distance(strings.ToLower(name), strings.ToLower(word)); d < least {
+		d := distance(strings.ToLower(name), strings.ToLower(word))
+		if len(word) > 2 && strings.HasPrefix(name, word) {
+			d = min(d, 1)
+		}
+		if d < least {
 			best, least = word, d
 		}
 	}

@@ -85,16 +85,6 @@ func meantUnit(unit string) string {
 	return fmt.Sprintf("; did you mean %q?", letter[:1]+"iB")
 }
 
-// formatDuration writes a duration as parseDuration reads it, for messages.
-func formatDuration(d time.Duration) string {
-	for _, unit := range []string{"d", "h", "m", "s"} {
-		if scale := durationUnits[unit]; d >= scale && d%scale == 0 {
-			return strconv.FormatInt(int64(d/scale), 10) + unit
-		}
-	}
-	return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
-}
-
 // parseShare turns a percentage as written into hundredths of a percent.
 func parseShare(number string) (int, error) {
 	percent, err := strconv.ParseFloat(strings.ReplaceAll(number, "_", ""), 64)

@@ -1,0 +1,184 @@
+package conf
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+)
+
+func TestShortFileHasEveryDefault(t *testing.T) {
+	cfg := loaded(t, short+`
+[upstream.octane]
+http = ["127.0.0.1:8000"]
+[site.split]
+octane = 5
+`)
+	site := Site{
+		Hosts: []string{"shop.example", "www.shop.example"}, Root: "/srv/shop/current/public",
+		Index: "index.php", App: "fpm", ServerName: "shop.example",
+		Limits: SiteLimits{Body: 128 << 20, BodyTimeout: time.Minute},
+		Split: Split{
+			Weights: []Weight{{"octane", 500}}, Cookie: "gateway_split", CookieMaxAge: 30 * 24 * time.Hour,
+			OverrideHeader: "X-Gateway-Variant", OverrideCookie: "gateway_variant",
+		},
+	}
+	fpm := Upstream{
+		Name: "fpm", FastCGI: []Endpoint{{"unix", "/run/php/php8.2-fpm.sock"}},
+		Policy: "least_in_flight", HashKey: HashKey{From: "client"},
+		MaxInFlight: 5, Queue: 50, QueueWait: 10 * time.Second, TunnelIdle: 10 * time.Minute,
+		Timeouts:  Timeouts{Dial: 3 * time.Second, FirstByte: time.Minute, BetweenBytes: time.Minute, Write: time.Minute},
+		Keepalive: Keepalive{Idle: 30 * time.Second},
+		Health:    Health{Fails: 3, Window: 10 * time.Second, Eject: 10 * time.Second},
+	}
+	octane := fpm
+	octane.Name, octane.FastCGI, octane.HTTP = "octane", nil, []Endpoint{{"tcp", "127.0.0.1:8000"}}
+	octane.MaxInFlight, octane.Queue, octane.Keepalive.MaxIdle = 0, 0, 64
+	want := &Config{
+		Listen:  []Listen{{"https", ":443"}, {"http", ":80"}},
+		Admin:   Admin{Endpoint: Endpoint{"unix", "/run/gateway/admin.sock"}},
+		Storage: "/var/lib/gateway", Include: []string{"sites/*.toml"},
+		TLS: TLS{Issuer: "acme", CA: "https://acme-v02.api.letsencrypt.org/directory"},
+		Log: Log{Format: "json", Level: "info", Access: true, Output: "stdout"},
+		Limits: Limits{
+			HeaderBytes: 64 << 10, HeaderTimeout: 10 * time.Second, Body: 128 << 20, BodyTimeout: time.Minute,
+			IdleTimeout: 75 * time.Second, ResponseSpool: 1 << 30, Grace: 30 * time.Second,
+		},
+		Sites: []Site{site}, Upstreams: map[string]Upstream{"fpm": fpm, "octane": octane},
+		Files: cfg.Files, Digest: cfg.Digest,
+	}
+	if !reflect.DeepEqual(cfg, want) {
+		t.Errorf("config = %+v\n   want %+v", cfg, want)
+	}
+}
+
+func TestEveryKeyIsRead(t *testing.T) {
+	cfg := loaded(t, `
+listen = ["https://127.0.0.1:8443", "http://[::1]:8080"]
+admin = "http://127.0.0.1:9180"
+admin_token = "open sesame"
+storage = "var"
+tls = { issuer = "files", cert = "a.pem", key = "/etc/b.pem" }
+log = { format = "console", level = "debug", access = false, output = "stderr" }
+limits.body = "1GiB"
+limits.grace = "0s"
+[[site]]
+hosts = ["*.Shop.EXAMPLE", "*", "[::1]", "127.0.0.1"]
+root = "public"
+index = "app/front.php"
+app = "o"
+symlink_targets = ["media"]
+params = { B = "2", A = "1" }
+limits = { body_timeout = "1m30s" }
+[site.split]
+p = 12.34
+c = 0
+secret = "s"
+[upstream]
+o.http = ["http://127.0.0.1:8000/", "unix:/run/o.sock", "localhost:1"]
+o.policy = "hash"
+o.hash_key = "header:X-Tenant"
+o.max_in_flight = 1_000
+p = { fastcgi = ["127.0.0.1:9000", "[::1]:9000"], max_in_flight = 0x10 }
+c = { fastcgi = ["tcp://127.0.0.1:9001"], queue = 7 }
+`)
+	site, dir := cfg.Sites[0], filepath.Dir(cfg.Files[0])
+	o, p := cfg.Upstreams["o"], cfg.Upstreams["p"]
+	for _, c := range []struct {
+		name      string
+		got, want any
+	}{
+		{"listen", cfg.Listen, []Listen{{"https", "127.0.0.1:8443"}, {"http", "[::1]:8080"}}},
+		{"admin", cfg.Admin, Admin{Endpoint{"tcp", "127.0.0.1:9180"}, "open sesame"}},
+		{"storage", cfg.Storage, filepath.Join(dir, "var")},
+		{"cert", cfg.TLS.Cert, filepath.Join(dir, "a.pem")},
+		{"key", cfg.TLS.Key, "/etc/b.pem"},
+		{"log", cfg.Log, Log{"console", "debug", false, "stderr"}},
+		{"body", cfg.Limits.Body, int64(1 << 30)},
+		{"grace", cfg.Limits.Grace, time.Duration(0)},
+		{"hosts", site.Hosts, []string{"*.shop.example", "*", "::1", "127.0.0.1"}},
+		{"server_name", site.ServerName, "::1"},
+		{"root", site.Root, filepath.Join(dir, "public")},
+		{"index", site.Index, "app/front.php"},
+		{"symlink_targets", site.SymlinkTargets, []string{filepath.Join(dir, "media")}},
+		{"params", site.Params, []Param{{"A", "1"}, {"B", "2"}}},
+		{"site limits", site.Limits, SiteLimits{1 << 30, 90 * time.Second}},
+		{"weights", site.Split.Weights, []Weight{{"c", 0}, {"p", 1234}}},
+		{"http", o.HTTP, []Endpoint{{"tcp", "127.0.0.1:8000"}, {"unix", "/run/o.sock"}, {"tcp", "localhost:1"}}},
+		{"hash_key", o.HashKey, HashKey{"header", "X-Tenant"}},
+		{"queue of three", o.Queue, 30000},
+		{"fastcgi", p.FastCGI, []Endpoint{{"tcp", "127.0.0.1:9000"}, {"tcp", "[::1]:9000"}}},
+		{"max_in_flight", p.MaxInFlight, 16},
+		{"queue", cfg.Upstreams["c"].Queue, 7},
+		{"files", cfg.Files[1:3], []string{filepath.Join(dir, "a.pem"), "/etc/b.pem"}},
+	} {
+		if !reflect.DeepEqual(c.got, c.want) {
+			t.Errorf("%s = %v, want %v", c.name, c.got, c.want)
+		}
+	}
+}
+
+func TestOneSchemeIsEnough(t *testing.T) {
+	for _, listen := range []string{`["http://:80"]`, `["https://:443"]`} {
+		if cfg := loaded(t, "listen = "+listen+"\n"+short); len(cfg.Listen) != 1 {
+			t.Errorf("listen %s = %v", listen, cfg.Listen)
+		}
+	}
+}
+
+func TestStringsOfAddressesReadBack(t *testing.T) {
+	for _, s := range []string{"http://:80", "https://[::1]:8443"} {
+		if l, err := parseListen(s); err != nil || l.String() != s {
+			t.Errorf("%q = %v, %v", s, l, err)
+		}
+	}
+	for _, s := range []string{"unix:/run/a.sock", "127.0.0.1:9000"} {
+		if e, err := parseBackend(s); err != nil || e.String() != s {
+			t.Errorf("%q = %v, %v", s, e, err)
+		}
+	}
+}
+
+func TestEnvironmentIsExpandedInStrings(t *testing.T) {
+	t.Setenv("GATEWAY_HOST", "shop.example")
+	t.Setenv("GATEWAY_EMPTY", "")
+	cfg := loaded(t, `
+[[site]]
+hosts = ["www.${GATEWAY_HOST}"]
+root = "/srv/${GATEWAY_HOST}${GATEWAY_EMPTY}/public"
+app = "fpm"
+params = { PRICE = "5 $$ or $5 or $", NAME = "$${GATEWAY_HOST}" }
+[upstream.fpm]
+fastcgi = ["127.0.0.1:9000"]
+`)
+	site := cfg.Sites[0]
+	if site.Hosts[0] != "www.shop.example" || site.Root != "/srv/shop.example/public" {
+		t.Errorf("host, root = %q, %q", site.Hosts[0], site.Root)
+	}
+	if want := []Param{{"NAME", "${GATEWAY_HOST}"}, {"PRICE", "5 $ or $5 or $"}}; !reflect.DeepEqual(site.Params, want) {
+		t.Errorf("params = %q, want %q", site.Params, want)
+	}
+}
+
+func TestDigestFollowsContent(t *testing.T) {
+	dir := write(t, map[string]string{"gateway.toml": short})
+	path := filepath.Join(dir, "gateway.toml")
+	first, err := Load(path)
+	must(t, err)
+	again, err := Load(path)
+	must(t, err)
+	put(t, path, short+"# a word\n")
+	changed, err := Load(path)
+	must(t, err)
+	if first.Digest != again.Digest || first.Digest == changed.Digest {
+		t.Errorf("digests %s, %s, then %s", first.Digest, again.Digest, changed.Digest)
+	}
+	if sum, there := look(changed.Files); sum != changed.Digest || !there {
+		t.Errorf("the watcher sees %s, %v", sum, there)
+	}
+	must(t, os.Remove(path))
+	if _, there := look(changed.Files); there {
+		t.Error("a removed file is seen")
+	}
+}
