@@ -52,7 +52,7 @@ func isImmutable(name string) bool {
 
 // hasHash reports whether the last segment of name is NAME-HASH.EXT or NAME.HASH.EXT, or the map of one,
 // where HASH is eight characters of base64url (Rollup, Vite), or 16 or more hexadecimal digits (webpack).
-// In doubt it says no: about one Vite hash in twenty reads like a word, and the file is then revalidated.
+// In doubt it says no: one hash in fifty or so reads like a word or a date, and that file is then revalidated.
 func hasHash(name string) bool {
 	b := strings.TrimSuffix(base(name), ".map")
 	dot := strings.LastIndexByte(b, '.')
@@ -67,22 +67,28 @@ func hasHash(name string) bool {
 	return len(digits) >= 16 && len(digits) < len(stem) && isHex(digits)
 }
 
-// isWord reports whether s could have been chosen by a person: settings, UserList, my-pages, version2, 20240115.
+// isWord reports whether a person could have chosen s: settings, UserList, my-pages, version2, README, 20240115.
 func isWord(s string) bool {
-	s = strings.TrimRight(s, "0123456789")
-	changes := 0
-	for i := range len(s) {
-		if '0' <= s[i] && s[i] <= '9' {
-			return false
-		}
-		if i > 0 && isUpper(s[i]) != isUpper(s[i-1]) {
-			changes++
-		}
+	if isHex(s) {
+		return strings.Trim(s, "0123456789") == "" || !strings.ContainsAny(s, "0123456789")
 	}
-	return changes <= 3
+	s = strings.TrimRight(s, "0123456789")
+	if strings.ToUpper(s) == s {
+		return !strings.ContainsAny(s, "0123456789")
+	}
+	for s != "" {
+		rest := strings.TrimLeft(s[1:], "abcdefghijklmnopqrstuvwxyz")
+		if isDigit(s[0]) || isUpper(s[0]) && len(s)-len(rest) < 3 {
+			return false // DNxiirP_, QmZkLpRw
+		}
+		s = rest
+	}
+	return true
 }
 
 func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 func isHex(s string) bool {
 	return strings.Trim(s, "0123456789abcdef") == ""

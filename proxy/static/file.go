@@ -23,6 +23,7 @@ type file struct {
 	size   int64
 	mtime  time.Time
 	ctime  time.Time
+	inode  uint64
 	in     tree
 	name   string // in the tree
 }
@@ -53,7 +54,7 @@ func (f *Files) openIn(in tree, name string) (*file, error) {
 	}
 	return &file{
 		fd: fd, size: st.Size, in: in, name: name,
-		mtime: time.Unix(st.Mtim.Unix()), ctime: time.Unix(st.Ctim.Unix()),
+		mtime: time.Unix(st.Mtim.Unix()), ctime: time.Unix(st.Ctim.Unix()), inode: uint64(st.Ino),
 	}, nil
 }
 

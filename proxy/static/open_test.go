@@ -10,7 +10,7 @@ import (
 )
 
 // linkedSite is a release whose links lead to every kind of place.
-func linkedSite(t *testing.T) *site {
+func linkedSite(t testing.TB) *site {
 	t.Helper()
 	s := newSite(t, map[string]string{
 		"public/index.php": "<?php", "public/css/app.css": "css", "public/.secret": "SECRET",

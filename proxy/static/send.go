@@ -79,6 +79,8 @@ func (f *file) etag(encoding string) string {
 	if f.mtime.Before(firstStamp) {
 		tag = append(tag, '-')
 		tag = strconv.AppendInt(tag, f.ctime.UnixNano(), 36)
+		tag = append(tag, '-')
+		tag = strconv.AppendUint(tag, f.inode, 36)
 	}
 	if encoding != "" {
 		tag = append(tag, '-')

@@ -18,7 +18,7 @@ const frontController = "front controller"
 
 // A site is a public folder on disk and a server on loopback that serves it.
 type site struct {
-	t     *testing.T
+	t     testing.TB
 	dir   string // holds public and what lies around it
 	files *Files
 	url   string // over HTTP/1.1 and TCP
@@ -27,7 +27,7 @@ type site struct {
 	errs  chan error // of answers that were aborted
 }
 
-func newSite(t *testing.T, content map[string]string, targets ...string) *site {
+func newSite(t testing.TB, content map[string]string, targets ...string) *site {
 	t.Helper()
 	s := &site{t: t, dir: t.TempDir(), errs: make(chan error, 16)}
 	s.mkdir("public")
