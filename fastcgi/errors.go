@@ -54,11 +54,8 @@ func (e *Error) Error() string {
 // Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Timeout reports whether a deadline passed.
-func (e *Error) Timeout() bool {
-	var t interface{ Timeout() bool }
-	return errors.As(e.Err, &t) && t.Timeout()
-}
+// Timeout reports whether a deadline passed. A full backlog is none, though its errno says so.
+func (e *Error) Timeout() bool { return isTimeout(e.Err) && !e.Busy() }
 
 // SafeToRetry reports whether nothing of the request can have reached a script: the dial failed, the
 // responder refused the request, or the connection broke before the params were sent.

@@ -158,6 +158,9 @@ func (r *Responder) serve(c net.Conn, n int) {
 		if errors.Is(err, errBroken) {
 			r.t.Errorf("fcgitest: connection %d: %v", n, err)
 		}
+		if err == nil && x.ended && !x.req.Whole {
+			err = x.awaitClose()
+		}
 		if err != nil || !x.ended || !x.req.KeepConn {
 			return
 		}

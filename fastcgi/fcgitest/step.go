@@ -9,7 +9,7 @@ import (
 )
 
 // Step is one thing that a responder does. BEGIN_REQUEST and params are always read before the first one; STDIN is
-// too, to its end, unless the script has a step that reads. After a script that has sent END_REQUEST the
+// too, to its end, unless the script has a step that reads. After a script that has read all and sent END_REQUEST the
 // connection serves the next request if its client asked for that; after any other it is closed.
 type Step struct {
 	do    func(*exchange) error
