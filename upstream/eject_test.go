@@ -1,0 +1,161 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+)
+
+// twoBackends is a group of one backend that does what bad says and one that answers.
+func twoBackends(t *testing.T, bad http.RoundTripper) (*Group, *observer.ObservedLogs) {
+	core, logs := observer.New(zap.InfoLevel)
+	return newGroup(t, Config{Policy: "round_robin", Logger: zap.New(core), Backends: []BackendConfig{
+		{Addr: "bad", Transport: bad}, {Addr: "good", Transport: &script{steps: []step{{}}}},
+	}}), logs
+}
+
+func TestFailingBackendIsKeptOutForAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bad := &script{steps: []step{{err: errDial}}}
+		g, logs := twoBackends(t, bad)
+		for range 20 {
+			if _, err := send(g, newRequest("POST", "")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := len(bad.bodies); n != 3 {
+			t.Errorf("tried %d times, want 3", n)
+		}
+		status := g.Status()[0]
+		if status.Ejected != time.Now().Add(10*time.Second) || status.Failed != 3 || g.Status()[1].Served != 20 {
+			t.Errorf("status = %+v", g.Status())
+		}
+		time.Sleep(10*time.Second + 1)
+		synctest.Wait()
+		send(g, newRequest("POST", ""))
+		send(g, newRequest("POST", ""))
+		if n := len(bad.bodies); n != 4 {
+			t.Errorf("tried %d times, want once more after its time", n)
+		}
+		if n := logs.FilterMessage("backend ejected").Len(); n != 1 {
+			t.Errorf("ejection was logged %d times", n)
+		}
+		if n := logs.FilterMessage("backend readmitted").Len(); n != 1 {
+			t.Errorf("return was logged %d times", n)
+		}
+		drain(t, g)
+	})
+}
+
+func TestLastBackendIsNeverKeptOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGroup(t, Config{Backends: []BackendConfig{
+			{Addr: "a", Transport: &script{steps: []step{{err: errDial}}}},
+			{Addr: "b", Transport: &script{steps: []step{{err: errDial}}}},
+		}})
+		send(g, newRequest("GET", ""))
+		in := 0
+		for _, b := range g.Status() {
+			if b.Ejected.IsZero() {
+				in++
+			}
+		}
+		if in != 1 {
+			t.Errorf("%d of 2 failing backends are in, want 1", in)
+		}
+		time.Sleep(time.Minute)
+	})
+}
+
+func TestOldFailuresAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, _ := twoBackends(t, &script{steps: []step{{err: errDial}}})
+		for range 10 {
+			send(g, newRequest("POST", ""))
+			send(g, newRequest("POST", ""))
+			time.Sleep(6 * time.Second)
+		}
+		if !g.Status()[0].Ejected.IsZero() {
+			t.Error("two failures in 10 s were enough")
+		}
+	})
+}
+
+func TestWhatCountsAsFailure(t *testing.T) {
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	broken := func(*http.Request) (*http.Response, error) {
+		return newResponse(io.NopCloser(iotest.ErrReader(io.ErrUnexpectedEOF))), nil
+	}
+	for _, tc := range []struct {
+		name string
+		bad  http.RoundTripper
+		ctx  context.Context
+		want uint64
+	}{
+		{name: "dial", bad: &script{steps: []step{{err: errDial}, {}}}, want: 1},
+		{name: "cut", bad: &script{steps: []step{{err: errCut}}}, want: 1},
+		{name: "cut after a byte", bad: &script{steps: []step{{err: errCut, firstByte: true, reused: true}}}, want: 1},
+		{name: "too slow", bad: &script{steps: []step{{err: errTimeout, reused: true}}}, want: 1},
+		{name: "cut within the body", bad: tripFunc(broken), want: 1},
+		{name: "full backlog", bad: &script{steps: []step{{err: errBusy}, {}}}},
+		{name: "kept connection ended", bad: &script{steps: []step{{err: errCut, reused: true}, {}}}},
+		{name: "refused before dialling", bad: &script{steps: []step{{err: errCut, noConn: true}}}},
+		{name: "client left", bad: &script{steps: []step{{err: errCut}}}, ctx: left},
+		{name: "500 of the application", bad: tripFunc(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 500, Body: http.NoBody}, nil
+		})},
+	} {
+		g := newGroup(t, Config{Backends: oneBackend(tc.bad, 1)})
+		r := newRequest("POST", "")
+		if tc.ctx != nil {
+			r = r.WithContext(tc.ctx)
+		}
+		_, err := send(g, r)
+		if got := g.Status()[0].Failed; got != tc.want {
+			t.Errorf("%s: %d failures, want %d (%v)", tc.name, got, tc.want, err)
+		}
+		drain(t, g)
+	}
+}
+
+func TestReturningBackendServesTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		busy := newGate()
+		g := newGroup(t, Config{Policy: "round_robin", QueueWait: time.Minute, Backends: []BackendConfig{
+			{Addr: "back", MaxInFlight: 1, Transport: &script{steps: []step{{err: errDial}, {err: errDial}, {err: errDial}, {}}}},
+			{Addr: "busy", MaxInFlight: 1, Transport: busy},
+		}})
+		go send(g, newRequest("POST", "")) // to busy, after back failed
+		synctest.Wait()
+		begun := time.Now()
+		if _, err := send(g, newRequest("POST", "")); err != nil {
+			t.Fatal(err)
+		}
+		if since := time.Since(begun).Round(time.Second); since != 10*time.Second {
+			t.Errorf("served after %v, want when the failing backend returned", since)
+		}
+		close(busy.end)
+		drain(t, g)
+	})
+}
+
+func TestErrorsSayWhoIsToBlame(t *testing.T) {
+	for want, blame := range map[string]Blame{"backend": Backend, "client": Client, "gateway": Gateway} {
+		if blame.String() != want {
+			t.Errorf("%d = %s", blame, blame)
+		}
+	}
+	err := error(&Error{Op: "dial", Group: "octane", Backend: "127.0.0.1:8000", Err: errors.New("connection refused")})
+	if want := "upstream octane: 127.0.0.1:8000: dial: connection refused"; err.Error() != want {
+		t.Errorf("error = %q, want %q", err, want)
+	}
+}
