@@ -2,6 +2,7 @@ package fcgitest
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -124,9 +125,8 @@ func (x *exchange) endRecord(appStatus uint32, protocolStatus byte) Record {
 
 // awaitClose reads until the other side has closed, or reset, the connection.
 func (x *exchange) awaitClose() error {
-	_, err := io.Copy(io.Discard, x.conn)
-	if err == nil {
-		err = io.EOF
+	if _, err := io.Copy(io.Discard, x.conn); errors.Is(err, net.ErrClosed) {
+		return err
 	}
-	return err
+	return nil
 }

@@ -158,10 +158,13 @@ func (r *Responder) serve(c net.Conn, n int) {
 		if errors.Is(err, errBroken) {
 			r.t.Errorf("fcgitest: connection %d: %v", n, err)
 		}
-		if err == nil && x.ended && !x.req.Whole {
-			err = x.awaitClose()
+		if err != nil || !x.ended {
+			return
 		}
-		if err != nil || !x.ended || !x.req.KeepConn {
+		if !x.req.Whole {
+			x.awaitClose()
+		}
+		if !x.req.Whole || !x.req.KeepConn {
 			return
 		}
 	}
