@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 
@@ -151,7 +152,7 @@ func TestForeignMetricOfTheSameNameIsRefused(t *testing.T) {
 	}
 }
 
-func TestMetricNamesPassTheLinter(t *testing.T) {
+func TestMetricNamesPassTheLinterAndAreDocumented(t *testing.T) {
 	o := newObserver(t, Config{})
 	record(t, o, "GET", func(_ http.ResponseWriter, rec *Record) { rec.Upstream, rec.Attempts = "fpm", 1 })
 	registerGroups(t, o, GroupStatus{Name: "fpm", Backends: []BackendStatus{{Addr: "a"}}})
@@ -165,10 +166,18 @@ func TestMetricNamesPassTheLinter(t *testing.T) {
 			t.Errorf("%s: %s", p.Metric, p.Text)
 		}
 	}
+	table, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for line := range strings.Lines(exposition) {
-		name, _, _ := strings.Cut(strings.TrimPrefix(line, "# HELP "), " ")
-		if strings.HasPrefix(line, "# HELP ") && !hasPrefixOf(name, "gateway_", "go_", "process_") {
+		help, isHelp := strings.CutPrefix(line, "# HELP ")
+		name, _, _ := strings.Cut(help, " ")
+		if isHelp && !hasPrefixOf(name, "gateway_", "go_", "process_") {
 			t.Errorf("%s has none of our prefixes", name)
+		}
+		if strings.HasPrefix(name, "gateway_") && !strings.Contains(string(table), "\t"+name+" ") {
+			t.Errorf("%s is missing from the table in doc.go", name)
 		}
 	}
 }
