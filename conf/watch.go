@@ -28,6 +28,7 @@ type WatchConfig struct {
 
 	maxDelay, poll time.Duration
 	add            func(dir string) error // nil means that of fsnotify
+	idle           func()                 // called after a look that found nothing to do; nil for nobody
 }
 
 // Watch calls changed, one call at a time and on its own goroutine, whenever the content of the watched files
@@ -137,19 +138,17 @@ func (w *watcher) check() {
 	w.first = time.Time{}
 	w.place()
 	sum, there := look(w.paths)
-	if !there {
-		w.miss()
+	w.miss(!there)
+	if there && sum != w.loaded && sum != w.told {
+		w.reload(sum)
 		return
 	}
-	w.missed = false
-	if sum == w.loaded {
-		w.told = ""
-		return
+	if there && sum == w.loaded {
+		w.told = "" // what failed before may be tried again
 	}
-	if sum == w.told {
-		return
+	if w.idle != nil {
+		w.idle()
 	}
-	w.reload(sum)
 }
 
 // reload calls changed and takes what it loaded as the state to compare with.
@@ -171,11 +170,11 @@ func (w *watcher) reload(sum string) {
 }
 
 // miss logs, once, that the main file went away.
-func (w *watcher) miss() {
-	if !w.missed {
+func (w *watcher) miss(missing bool) {
+	if missing && !w.missed {
 		w.Logger.Warn("configuration file is missing, waiting for it", zap.Strings("files", w.paths))
 	}
-	w.missed = true
+	w.missed = missing
 }
 
 // place watches the folders that matter now. Links may turn while they are followed, hence the second look.
