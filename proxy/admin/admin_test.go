@@ -287,3 +287,29 @@ func TestRefusalIsAnErrorWithTheReasons(t *testing.T) {
 		t.Errorf("error = %q", got)
 	}
 }
+
+func TestServeReportsAListenerThatBroke(t *testing.T) {
+	srv, err := New(config("unix", socket(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv.listener.Close()
+	if err := srv.Serve(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("err = %v, want that the listener is closed", err)
+	}
+}
+
+// The port may belong to some other program.
+func TestStrangerOnThePortIsNotTakenForAGateway(t *testing.T) {
+	stranger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "<html>welcome")
+	}))
+	defer stranger.Close()
+	client := dialer(t, ClientConfig{Network: "tcp", Address: stranger.Listener.Addr().String(), Token: "t"})
+	if _, err := client.Status(t.Context()); err == nil || !strings.Contains(err.Error(), "not JSON") {
+		t.Errorf("status: err = %v, want that it is not JSON", err)
+	}
+	if err := client.Reload(t.Context()); err == nil || !strings.Contains(err.Error(), "answered 200") {
+		t.Errorf("reload: err = %v, want the odd status", err)
+	}
+}
