@@ -65,6 +65,8 @@ func newACME(cfg Config, hosts []string) (*acme, error) {
 	return a, nil
 }
 
+// acmeTemplate names every address and port itself: what it leaves out, the library takes from its package
+// defaults, which belong to no one.
 func acmeTemplate(cfg Config, roots *x509.CertPool) certmagic.ACMEIssuer {
 	directory := cfg.CA
 	if directory == "" {
@@ -83,6 +85,7 @@ func acmeTemplate(cfg Config, roots *x509.CertPool) certmagic.ACMEIssuer {
 	}
 }
 
+// checkACME refuses what the authority would refuse later, when only the log could say so.
 func checkACME(cfg Config, hosts []string) error {
 	if cfg.Storage == "" {
 		return errors.New("storage: the issuer acme needs a directory for keys and certificates")
@@ -116,6 +119,7 @@ func loadRoots(file string) (*x509.CertPool, error) {
 	return roots, nil
 }
 
+// isChallenge tells a validator from a browser: it must offer acme-tls/1 and nothing else (RFC 8737, 3).
 func isChallenge(hello *tls.ClientHelloInfo) bool {
 	return slices.Equal(hello.SupportedProtos, []string{acmeProtocol})
 }
@@ -141,6 +145,8 @@ func (a *acme) start(ctx context.Context) error {
 	return nil
 }
 
+// preload puts the stored certificates into the cache, each in a goroutine of its own since one may wait
+// for the network. Those that are late go on in the background, and close waits for them.
 func (a *acme) preload(ctx context.Context) {
 	var loading sync.WaitGroup
 	for _, host := range a.hosts {

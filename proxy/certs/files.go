@@ -72,10 +72,12 @@ func (f *files) certificate() *tls.Certificate {
 	return f.current
 }
 
+// cover reports whether the certificate is valid for host.
 func (f *files) cover(host string) bool {
 	return f.certificate().Leaf.VerifyHostname(host) == nil
 }
 
+// stat follows symbolic links, by which many tools switch from one pair to the next.
 func (f *files) stat() (seen [2]os.FileInfo, err error) {
 	for i, name := range [2]string{f.certFile, f.keyFile} {
 		if seen[i], err = os.Stat(name); err != nil {

@@ -66,6 +66,8 @@ func (ca *internalCA) pattern(name string) string {
 	return ""
 }
 
+// certificate returns the leaf for name, which a pattern must cover, and makes one if there is none or the
+// one there is nears its end.
 func (ca *internalCA) certificate(name string) (*tls.Certificate, error) {
 	pattern, now := ca.pattern(name), ca.now()
 	ca.mu.Lock()
@@ -87,7 +89,9 @@ func renewalOf(leaf *x509.Certificate) time.Time {
 	return leaf.NotAfter.Add(-leaf.NotAfter.Sub(leaf.NotBefore) / 3)
 }
 
-// sign makes a leaf and its key.
+// sign makes a leaf and its key. ECDSA on P-256 is what all clients know and what is quickest to make;
+// seven days keep the harm of a lost key small without a list of revoked ones. The end is never later
+// than the root's: some clients refuse such a chain before the root itself has ended.
 func (r *root) sign(host string, now time.Time) (*tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -105,6 +109,7 @@ func (r *root) sign(host string, now time.Time) (*tls.Certificate, error) {
 		KeyUsage:     x509.KeyUsageDigitalSignature,
 		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
+	// Clients compare the alternative names alone; the common name is for people who look.
 	if ip := net.ParseIP(host); ip != nil {
 		template.IPAddresses = []net.IP{ip}
 	} else {

@@ -117,6 +117,8 @@ func (m *Manager) TLSConfig() *tls.Config {
 	}
 }
 
+// certificate asks the sources in the order in which they are sure: a validator's probe is meant for ACME
+// whatever name it bears, the internal authority knows its hosts, and files serve whoever comes.
 func (m *Manager) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if m.acme != nil && isChallenge(hello) {
 		return m.acme.certificate(hello)
@@ -128,7 +130,7 @@ func (m *Manager) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, err
 	case m.files != nil:
 		return m.files.certificate(), nil
 	case m.acme != nil:
-		named := *hello
+		named := *hello // ours has the name that stands in for none
 		named.ServerName = name
 		return m.acme.certificate(&named)
 	}

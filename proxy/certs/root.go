@@ -47,6 +47,7 @@ func rootFiles(dir string) (cert, key string) {
 	return filepath.Join(dir, "root.crt"), filepath.Join(dir, "root.key")
 }
 
+// loadRoot also checks that the key belongs to the certificate, which LoadX509KeyPair does.
 func loadRoot(dir string, now time.Time) (*root, error) {
 	certFile, keyFile := rootFiles(dir)
 	pair, err := tls.LoadX509KeyPair(certFile, keyFile)
@@ -86,6 +87,8 @@ func createRoot(dir string, now time.Time) error {
 	return nil // another process was faster
 }
 
+// generateRoot makes a root whose name has a part of its serial, so that the roots of several machines can
+// be told apart in one trust store.
 func generateRoot(now time.Time) (certPEM, keyPEM []byte, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
