@@ -25,6 +25,7 @@ type conn struct {
 	writeTimeout time.Duration // longest wait of a write
 	head         int           // bytes that a response head may still have; below zero: there is no head to read
 	wrote        atomic.Bool   // some of the current request went out
+	broken       error         // of the last read
 	idleSince    time.Time
 }
 
@@ -41,7 +42,12 @@ func (c *conn) closeNow() { c.socket.Close() }
 type reading struct{ c *conn }
 
 func (r reading) Read(p []byte) (int, error) {
-	c := r.c
+	n, err := r.c.read(p)
+	r.c.broken = err
+	return n, err
+}
+
+func (c *conn) read(p []byte) (int, error) {
 	if c.head == 0 {
 		return 0, ErrHeaderTooLarge
 	}

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -44,7 +45,7 @@ func (x *exchange) receive() (*http.Response, error) {
 		c.pause = x.h.cfg.BetweenBytesTimeout
 		resp, err := http.ReadResponse(c.r, x.r)
 		if err != nil {
-			return nil, err
+			return nil, cmp.Or(c.broken, err) // half a line is malformed too, but that is not the cause
 		}
 		if resp.StatusCode >= 200 || resp.StatusCode == http.StatusSwitchingProtocols {
 			c.head = -1

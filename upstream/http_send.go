@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"strconv"
@@ -137,6 +138,9 @@ func (x *exchange) isSent() bool {
 
 // why returns the cause of a failed exchange: when sending failed, what came of reading is a consequence.
 func (x *exchange) why(err error) error {
+	if x.sending != nil && errors.Is(err, net.ErrClosed) && x.r.Context().Err() == nil {
+		<-x.sending // it was the sender that closed, and it is just about to say why
+	}
 	if x.isSent() && x.unsent != nil {
 		return x.unsent
 	}
