@@ -101,7 +101,7 @@ func parseBackend(s string) (Endpoint, error) {
 	if e, meant, err := parseUnix(s); meant {
 		return e, err
 	}
-	if strings.HasPrefix(s, ":") {
+	if strings.HasPrefix(s, ":") && !strings.HasPrefix(s, "::") {
 		return Endpoint{}, fmt.Errorf("a backend has a host, such as %q", "127.0.0.1"+s)
 	}
 	return Endpoint{"tcp", s}, checkHostPort(s, 1)

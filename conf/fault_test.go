@@ -1,6 +1,10 @@
 package conf
 
-import "testing"
+import (
+	"errors"
+	"strings"
+	"testing"
+)
 
 // rest completes a text that is about something else.
 const rest = "\n[[site]]\nhosts = [\"rest.example\"]\nroot = \"/srv\"\napp = \"rest\"\n" +
@@ -158,4 +162,61 @@ func TestWhatIsRequired(t *testing.T) {
 		`site[0].root: missing; want a path`, `site[0].app: missing; want the name of an upstream`)
 	wantFaults(t, "[[site]]\nhosts = [\"a\"]\nroot = «\"\"\napp = «\"fmp\"\n[upstream.fpm]\nhttp = [\"a:1\"]\n",
 		`site[0].root: got "": nothing there`, `site[0].app: no upstream "fmp"; want fpm; did you mean "fpm"?`)
+}
+
+func TestFaultsOfAddressesAndNames(t *testing.T) {
+	label := strings.Repeat("a", 64)
+	for _, c := range []struct{ form, in, want string }{
+		{"host", label + ".example", "is no label of a name"},
+		{"host", "-a.example", "is no label of a name"},
+		{"host", "a b.example", "is no label of a name"},
+		{"host", strings.Repeat("a.", 127) + "example", "longer than 253 bytes"},
+		{"host", "*.", "nothing there"},
+		{"host", "fe80::1%eth0", "is no label of a name"},
+		{"name", "a*", "a wildcard is the whole first label"},
+		{"token", "a\x7f", "has no place in a name"},
+		{"token", "größe", "has no place in a name"},
+		{"path", "a\x00", "the path holds a NUL"},
+		{"file", "a\x00", "not below root"},
+		{"file", ".", "not below root"},
+		{"file", "/index.php", "not below root"},
+		{"fastcgi", "unix:" + strings.Repeat("/a", 54), "at most 107 bytes"},
+		{"fastcgi", "unix:/a\x00", "the path holds a NUL"},
+		{"fastcgi", "unix:", "the path of a socket is absolute"},
+		{"fastcgi", "::1:9000", "no host:port; an IPv6 address stands in brackets"},
+		{"fastcgi", "a:+1", "the port is not a number from 1"},
+		{"fastcgi", "a:01", "the port is not a number from 1"},
+		{"fastcgi", "user@a:1", "a path, query or user has no place here"},
+		{"http", "http://a:1/x", "a path, query or user has no place here"},
+		{"http", "a_b..c:1", "is no label of a name"},
+		{"listen", "http://[::1:80", "no host:port"},
+		{"admin", "https://127.0.0.1:1", `neither "unix:" nor "http://"`},
+		{"hash_key", "cookie:a b", "cookie needs a name"},
+	} {
+		_, err := forms[c.form].parse(&source{dir: "/"}, c.in)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %q: error = %v, want %s", c.form, c.in, err, c.want)
+		}
+	}
+}
+
+func TestLongValuesAreCutInMessages(t *testing.T) {
+	wantFaults(t, "listen = [«\""+strings.Repeat("x", 500)+"\"]\n"+rest,
+		`listen[0]: got "`+strings.Repeat("x", 80)+`...": no scheme; want an address`)
+}
+
+func TestOneFaultCanBeAskedFor(t *testing.T) {
+	_, err := loadText(t, "lisen = 1\n")
+	var fault *Error
+	if !errors.As(err, &fault) || fault.Key != "lisen" || fault.Line != 1 {
+		t.Errorf("fault = %v", fault)
+	}
+}
+
+func TestSecretsAreNotInMessages(t *testing.T) {
+	t.Setenv("GATEWAY_TEST_TOKEN", "hunter2")
+	_, err := loadText(t, "admin_token = [\"hunter2\"]\nadmin = \"http://127.0.0.1:1\"\n[site.split]\nsecret = { a = \"hunter2\" }\n")
+	if faultsOf(t, err); strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("error tells the secret:\n%v", err)
+	}
 }
