@@ -1,6 +1,10 @@
 package static
 
-import "strings"
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
 
 // A coding is a content coding and the suffix of the sidecars in it.
 type coding struct{ name, suffix string }
@@ -97,11 +101,15 @@ func (f *Files) sidecar(opened *file, header []string) (*file, string) {
 	}
 	var room [len(codings)]coding
 	for _, c := range acceptable(room[:0], header) {
-		side, err := f.openIn(tree{fd: opened.in.fd}, opened.name+c.suffix)
+		name := opened.name + c.suffix
+		if unix.Faccessat(opened.in.fd, name, unix.F_OK, 0) != nil {
+			continue // most files have none, and to fail to open costs twice as much as to ask
+		}
+		side, err := f.openIn(tree{fd: opened.in.fd, small: opened.in.small}, name)
 		if err != nil {
 			continue
 		}
-		if !side.mtime.Before(opened.mtime) {
+		if side.mtime.Nano() >= opened.mtime.Nano() {
 			return side, c.name
 		}
 		side.Close()

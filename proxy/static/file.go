@@ -3,7 +3,6 @@ package static
 import (
 	"io"
 	"os"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -11,19 +10,18 @@ import (
 // A tree is a directory below which files are opened without following links.
 type tree struct {
 	fd    int
-	owned bool // closed with the file that was opened in it
+	owned bool   // closed with the file that was opened in it
+	small *cache // nil if files in it are not kept
 }
 
-// A file is a regular file, open for reading. It is an io.ReadSeeker without a lock or a system call of its
-// own until it is read; a large one is given to sendfile as an *os.File.
+// A file is a regular file, open for reading or in memory. It is an io.ReadSeeker without a lock or a system
+// call of its own until it is read; a large one is given to sendfile as an *os.File.
 type file struct {
+	state
 	fd     int
+	data   []byte   // not nil if the file is in memory, and then there is no fd
 	opened *os.File // nil until large is called
 	pos    int64
-	size   int64
-	mtime  time.Time
-	ctime  time.Time
-	inode  uint64
 	in     tree
 	name   string // in the tree
 }
@@ -37,6 +35,11 @@ func (t tree) close() {
 // openIn opens name in a tree, which it closes with the file, or at once if there is none. What is a
 // directory or otherwise no regular file is an error.
 func (f *Files) openIn(in tree, name string) (*file, error) {
+	if in.small != nil {
+		if found, ok := in.small.find(in.fd, name); ok {
+			return &file{state: found.state, data: found.data, in: in, name: name}, nil
+		}
+	}
 	// Without O_NONBLOCK a pipe that somebody left in the public folder would hold the request for ever.
 	fd, err := f.beneath(in.fd, name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY)
 	if err != nil {
@@ -52,10 +55,7 @@ func (f *Files) openIn(in tree, name string) (*file, error) {
 		unix.Close(fd)
 		return nil, err
 	}
-	return &file{
-		fd: fd, size: st.Size, in: in, name: name,
-		mtime: time.Unix(st.Mtim.Unix()), ctime: time.Unix(st.Ctim.Unix()), inode: uint64(st.Ino),
-	}, nil
+	return &file{state: stateOf(&st), fd: fd, in: in, name: name}, nil
 }
 
 func wantRegular(mode uint32) error {
@@ -70,13 +70,23 @@ func wantRegular(mode uint32) error {
 
 func (f *file) Close() error {
 	f.in.close()
+	if f.data != nil {
+		return nil
+	}
 	if f.opened != nil {
 		return f.opened.Close()
 	}
 	return unix.Close(f.fd)
 }
 
-// large makes the *os.File that sendfile wants, or that must outlive a request that is cut short.
+// detach makes it safe to read the file while it is closed, or after.
+func (f *file) detach() {
+	if f.data == nil {
+		f.large()
+	}
+}
+
+// large makes the *os.File that sendfile wants.
 func (f *file) large() *os.File {
 	if f.opened == nil {
 		f.opened = os.NewFile(uintptr(f.fd), f.name)
@@ -97,6 +107,14 @@ func (f *file) Seek(offset int64, whence int) (int64, error) {
 }
 
 func (f *file) Read(p []byte) (int, error) {
+	if f.data != nil {
+		n := copy(p, f.data[min(f.pos, f.size):])
+		f.pos += int64(n)
+		if n == 0 {
+			return 0, io.EOF
+		}
+		return n, nil
+	}
 	n, err := f.large().ReadAt(p, f.pos)
 	f.pos += int64(n)
 	if n > 0 {

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 )
 
 // FuzzServe asks for any path in any form. Whatever the answer is, it holds nothing from outside the release
@@ -21,9 +22,19 @@ func FuzzServe(f *testing.F) {
 		f.Add(seed, "", "bytes=0-1,3-")
 	}
 	s := linkedSite(f)
-	release, err := s.files.Release()
-	if err != nil {
-		f.Fatal(err)
+	release := ""
+	sites := map[string]*Files{}
+	for name, opener := range openers {
+		files, err := New(Config{Root: s.files.root, SymlinkTargets: s.files.targets})
+		if err != nil {
+			f.Fatal(err)
+		}
+		files.beneath = opener
+		files.now = func() time.Time { return time.Now().Add(settled) } // so that files are kept
+		if release, err = files.Release(); err != nil {
+			f.Fatal(err)
+		}
+		sites[name] = files
 	}
 	f.Fuzz(func(t *testing.T, path, accept, ranges string) {
 		paths := []string{path}
@@ -34,8 +45,7 @@ func FuzzServe(f *testing.F) {
 			r := &http.Request{
 				Method: http.MethodGet, URL: &url.URL{Path: path}, Header: http.Header{"Accept-Encoding": {accept}, "Range": {ranges}},
 			}
-			for name, opener := range openers {
-				files := &Files{root: s.files.root, index: s.files.index, targets: s.files.targets, beneath: opener, now: s.files.now}
+			for name, files := range sites {
 				w := httptest.NewRecorder()
 				outcome, err := files.Serve(w, r, release)
 				body := w.Body.String()

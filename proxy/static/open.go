@@ -69,7 +69,7 @@ func (f *Files) openDirect(rel *release, name string) (*file, error) {
 		}
 		return f.openIn(tree{fd: fd, owned: true}, rest[1:])
 	}
-	return f.openIn(tree{fd: rel.fd}, name)
+	return f.openIn(rel.tree(), name)
 }
 
 // openLinked follows the links in name and opens what they lead to, if that is in the release or in a target
@@ -81,7 +81,7 @@ func (f *Files) openLinked(rel *release, name string) (*file, error) {
 		return nil, linkError(err)
 	}
 	if rest, ok := below(rel.path, path); ok {
-		return f.openResolved(tree{fd: rel.fd}, rest)
+		return f.openResolved(rel.tree(), rest)
 	}
 	for _, target := range f.targets {
 		if !filepath.IsAbs(target) {

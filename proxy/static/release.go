@@ -23,6 +23,7 @@ type release struct {
 	path      string
 	fd        int
 	dev, ino  uint64
+	small     *cache
 	transient bool // opened for one request, which closes it
 }
 
@@ -59,13 +60,14 @@ func (f *Files) resolve(current *release) (*release, error) {
 		return nil, fmt.Errorf("resolve root %s: %w", f.root, err)
 	}
 	defer f.resolved.Store(f.now().UnixNano())
-	if current != nil && *current == (release{path: path, fd: current.fd, dev: rel.dev, ino: rel.ino}) {
+	if current != nil && current.path == path && current.dev == rel.dev && current.ino == rel.ino {
 		unix.Close(rel.fd)
 		return current, nil
 	}
 	// Requests under way may still use the release that this one takes the place of. The last of them to let
 	// go of it closes it, and the garbage collector knows which that is.
 	runtime.AddCleanup(rel, func(fd int) { unix.Close(fd) }, rel.fd)
+	rel.small = new(cache)
 	f.current.Store(rel)
 	return rel, nil
 }
@@ -95,6 +97,8 @@ func (f *Files) hold(path string) (*release, error) {
 	rel.transient = true
 	return rel, nil
 }
+
+func (rel *release) tree() tree { return tree{fd: rel.fd, small: rel.small} }
 
 func (rel *release) done() {
 	if rel.transient {

@@ -41,10 +41,11 @@ func (f *Files) send(w http.ResponseWriter, r *http.Request, opened *file, name 
 	}
 	r = withoutOddRange(r)
 	if strings.Contains(r.Header.Get("Range"), ",") {
-		body.large() // the parts are read by a goroutine that may end after us
+		body.detach() // the parts are read by a goroutine that may end after us
 	}
-	out := &writer{ResponseWriter: w, encoding: encoding}
-	http.ServeContent(out, r, "", opened.modified(f.now()), body)
+	now := f.now()
+	out := &writer{ResponseWriter: w, encoding: encoding, now: now}
+	http.ServeContent(out, r, "", opened.modified(now), body)
 	return out.outcome(r, name)
 }
 
@@ -66,19 +67,19 @@ func withoutOddRange(r *http.Request) *http.Request {
 
 // firstStamp is the time before which a modification time says nothing: tools that build the same archive
 // twice set 0, 1, or the first day of DOS.
-var firstStamp = time.Date(1980, time.January, 3, 0, 0, 0, 0, time.UTC)
+const firstStamp = 315_705_600 // 1980-01-03
 
 // etag returns a strong validator that is equal on all machines to which a file was copied with its time.
 // Where that time is no time, it is one of this machine's file alone.
 func (f *file) etag(encoding string) string {
 	tag := make([]byte, 0, 64)
 	tag = append(tag, '"')
-	tag = strconv.AppendInt(tag, f.mtime.UnixNano(), 36)
+	tag = strconv.AppendInt(tag, f.mtime.Nano(), 36)
 	tag = append(tag, '-')
 	tag = strconv.AppendInt(tag, f.size, 36)
-	if f.mtime.Before(firstStamp) {
+	if int64(f.mtime.Sec) < firstStamp {
 		tag = append(tag, '-')
-		tag = strconv.AppendInt(tag, f.ctime.UnixNano(), 36)
+		tag = strconv.AppendInt(tag, f.ctime.Nano(), 36)
 		tag = append(tag, '-')
 		tag = strconv.AppendUint(tag, f.inode, 36)
 	}
@@ -92,10 +93,11 @@ func (f *file) etag(encoding string) string {
 // modified returns the time for Last-Modified: none where it says nothing, or lies in the future, which
 // RFC 9110, 8.8.2.1, forbids.
 func (f *file) modified(now time.Time) time.Time {
-	if f.mtime.Before(firstStamp) || f.mtime.After(now) {
+	mtime := time.Unix(f.mtime.Unix())
+	if int64(f.mtime.Sec) < firstStamp || mtime.After(now) {
 		return time.Time{}
 	}
-	return f.mtime
+	return mtime
 }
 
 // A writer stands between http.ServeContent and the client. It counts, which ServeContent does not tell, and
@@ -103,6 +105,7 @@ func (f *file) modified(now time.Time) time.Time {
 type writer struct {
 	http.ResponseWriter
 	encoding string
+	now      time.Time
 	status   int
 	written  int64
 	err      error // the first of a write or read
@@ -163,13 +166,20 @@ func (w *writer) copy(src io.Reader) (int64, error) {
 	return io.CopyBuffer(struct{ io.Writer }{w.ResponseWriter}, src, buf[:])
 }
 
-// sendSmall reads size bytes before it writes any, so that header and body leave in one packet.
+// sendSmall has the bytes before it writes any, so that header and body leave in one packet.
 func (w *writer) sendSmall(from *file, size int) (int64, error) {
+	if from.data != nil {
+		n, err := w.Write(from.data[from.pos:][:size])
+		return int64(n), err
+	}
 	buf := buffers.Get().(*[smallFile]byte)
 	defer buffers.Put(buf)
 	n, err := from.readFull(buf[:size])
 	if err != nil || n < size {
 		return 0, w.count(0, err)
+	}
+	if from.in.small != nil && int64(n) == from.size {
+		from.in.small.put(from.name, from.state, buf[:n], w.now)
 	}
 	n, err = w.Write(buf[:n])
 	return int64(n), err
