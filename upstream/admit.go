@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 )
@@ -70,6 +71,9 @@ func (g *Group) releaseAfter(b *backend, v any) {
 // releasedBy returns what to wait for, or nil when there is nothing to wait for.
 func releasedBy(v any) <-chan struct{} {
 	r, ok := v.(interface{ Released() <-chan struct{} })
+	if err, isError := v.(error); isError {
+		ok = errors.As(err, &r)
+	}
 	if !ok {
 		return nil
 	}

@@ -72,10 +72,7 @@ func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
 // An upgrade goes over a connection of its own; the body of a 101 is that connection: an io.ReadWriteCloser
 // with CloseWrite and SetReadDeadline, no buffers, and no longer bound to r's context. Errors are *Error.
 func (h *HTTP) RoundTrip(r *http.Request) (*http.Response, error) {
-	x := &exchange{h: h, r: r, trace: httptrace.ContextClientTrace(r.Context()), upgrade: isUpgrade(r)}
-	if x.trace == nil {
-		x.trace = &noTrace
-	}
+	x := newExchange(h, r)
 	if err := check(r); err != nil {
 		x.closeRequest()
 		return nil, &Error{Op: "send", Backend: h.cfg.Address, Blame: Gateway, Err: err}
@@ -84,16 +81,8 @@ func (h *HTTP) RoundTrip(r *http.Request) (*http.Response, error) {
 		x.closeRequest()
 		return nil, err
 	}
-	x.send()
-	resp, err := x.receive()
-	if err != nil {
-		x.finish(false)
-		return nil, x.failed(x.why(err))
-	}
-	return resp, nil
+	return x.roundTrip()
 }
-
-var noTrace httptrace.ClientTrace // never changed
 
 // connect gets a connection for x, and binds it to the request's context.
 func (x *exchange) connect() error {

@@ -29,6 +29,27 @@ type exchange struct {
 	finished atomic.Bool
 }
 
+var noTrace httptrace.ClientTrace // never changed
+
+func newExchange(h *HTTP, r *http.Request) *exchange {
+	x := &exchange{h: h, r: r, trace: httptrace.ContextClientTrace(r.Context()), upgrade: isUpgrade(r)}
+	if x.trace == nil {
+		x.trace = &noTrace
+	}
+	return x
+}
+
+// roundTrip sends and receives on the connection that x has.
+func (x *exchange) roundTrip() (*http.Response, error) {
+	x.send()
+	resp, err := x.receive()
+	if err != nil {
+		x.finish(false)
+		return nil, x.failed(x.why(err))
+	}
+	return resp, nil
+}
+
 // receive reads heads up to the one that counts.
 func (x *exchange) receive() (*http.Response, error) {
 	c := x.c

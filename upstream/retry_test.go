@@ -245,3 +245,30 @@ func TestRetriedRequestKeepsItsPlace(t *testing.T) {
 		}
 	})
 }
+
+func TestRetryWaitsForTheWorkerOfTheFirstAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		released := make(chan struct{})
+		attempts := 0
+		g := newGroup(t, Config{Backends: oneBackend(tripFunc(func(r *http.Request) (*http.Response, error) {
+			if attempts++; attempts == 1 {
+				return step{err: &fakeError{released: released}}.run(r)
+			}
+			return newResponse(http.NoBody), nil
+		}), 1)})
+		done := make(chan error)
+		go func() {
+			_, err := send(g, newRequest("GET", ""))
+			done <- err
+		}()
+		synctest.Wait()
+		if attempts != 1 {
+			t.Errorf("%d attempts while the worker was busy with the first", attempts)
+		}
+		close(released)
+		if err := <-done; err != nil || attempts != 2 {
+			t.Errorf("%d attempts, %v", attempts, err)
+		}
+		drain(t, g)
+	})
+}
