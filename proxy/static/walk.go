@@ -48,11 +48,11 @@ func openDirectory(at int, name string) (int, error) {
 	return uninterrupted(func() (int, error) { return unix.Openat(at, name, flags, 0) })
 }
 
-// uninterrupted repeats open while a signal or a rename in another process gets in its way.
+// uninterrupted repeats open while signals get in its way, as they do on network file systems.
 func uninterrupted(open func() (int, error)) (int, error) {
 	for {
 		fd, err := open()
-		if err != unix.EINTR && err != unix.EAGAIN {
+		if err != unix.EINTR {
 			return fd, err
 		}
 	}
