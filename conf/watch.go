@@ -15,10 +15,10 @@ import (
 // WatchConfig says what Watch looks at.
 type WatchConfig struct {
 	// Paths returns the files and patterns to watch, as in Config.Files or Errors.Files: absolute, the
-	// main file first. It is called at the start and after each call of changed.
+	// main file first. It is called before each look.
 	Paths func() []string
-	// Digest returns the digest of the last load, good or bad, so that a change between that load and
-	// the watch is not lost. Nil means the files as they are when Watch starts.
+	// Digest returns the digest of the last load, good or bad, so that no change around a load is lost, and
+	// none is told that was loaded for another reason. Nil means the files as they were last seen.
 	Digest func() string
 	// Debounce is how long the files must be quiet before they are looked at, for at most 2 s.
 	// Zero means 200 ms.
@@ -93,12 +93,20 @@ func newWatcher(cfg WatchConfig, changed func()) (*watcher, error) {
 
 // begin takes the state to compare with, and looks once for what happened before the watch.
 func (w *watcher) begin() {
-	w.paths = w.Paths()
+	w.refresh()
 	w.place()
-	if w.loaded, _ = look(w.paths); w.Digest != nil {
-		w.loaded = w.Digest()
-	}
 	w.soon()
+}
+
+// refresh asks what was loaded last, which need not have been for a change of the files.
+func (w *watcher) refresh() {
+	before := w.paths
+	w.paths = w.Paths()
+	if w.Digest != nil {
+		w.loaded = w.Digest()
+	} else if !slices.Equal(before, w.paths) {
+		w.loaded, _ = look(w.paths)
+	}
 }
 
 func (w *watcher) run(ctx context.Context) {
@@ -136,6 +144,7 @@ func (w *watcher) soon() {
 // check looks at the files and calls changed when they hold something new.
 func (w *watcher) check() {
 	w.first = time.Time{}
+	w.refresh()
 	w.place()
 	sum, there := look(w.paths)
 	w.miss(!there)
@@ -151,22 +160,11 @@ func (w *watcher) check() {
 	}
 }
 
-// reload calls changed and takes what it loaded as the state to compare with.
+// reload calls changed, and looks again for what happened meanwhile in places not watched until now.
 func (w *watcher) reload(sum string) {
-	w.told = sum
+	w.told, w.loaded = sum, sum
 	w.changed()
-	before := w.paths
-	w.paths = w.Paths()
-	w.place()
-	switch {
-	case w.Digest != nil:
-		w.loaded = w.Digest()
-	case slices.Equal(before, w.paths):
-		w.loaded = sum
-	default:
-		w.loaded, _ = look(w.paths)
-	}
-	w.soon() // what happened while it loaded, in places not watched until now
+	w.soon()
 }
 
 // miss logs, once, that the main file went away.
