@@ -96,7 +96,7 @@ func (g *Group) claim(w *waiter) *backend {
 	if len(candidates) == 0 {
 		return nil
 	}
-	b := candidates[0]
+	b := candidates[0] // most groups have but one
 	if len(candidates) > 1 {
 		b = g.policy.pick(w.key, candidates)
 	}
@@ -142,6 +142,7 @@ func (g *Group) wait(ctx context.Context, w *waiter) (*backend, error) {
 		return b, nil
 	default:
 	}
+	// Served at once, a request needs no timer; so only now.
 	timer := time.NewTimer(time.Until(w.deadline))
 	defer timer.Stop()
 	select {
@@ -161,7 +162,8 @@ func (g *Group) wait(ctx context.Context, w *waiter) (*backend, error) {
 	}
 }
 
-// leave takes w out of the queue, or returns the backend whose slot it got just before.
+// leave is how a waiter gives up, which may be in the very moment in which its turn comes: it takes w out of
+// the queue, or returns the backend whose slot it got just before.
 func (g *Group) leave(w *waiter) *backend {
 	g.mu.Lock()
 	if !w.queued {
@@ -185,6 +187,7 @@ func (g *Group) busy(err error) *Error {
 func (g *Group) gone(ctx context.Context, op string) *Error {
 	e := &Error{Op: op, Group: g.cfg.Name, Blame: Client, Err: context.Cause(ctx)}
 	if ctx.Err() == context.DeadlineExceeded {
+		// Whoever sets a deadline is on our side of the connection.
 		e.Blame = Gateway
 	}
 	return e

@@ -22,14 +22,16 @@ type call struct {
 	single  bool // never to be sent twice
 	resent  bool
 
+	failure *Error // of the attempt before, for trace
+
 	spool  *spool.Spool // nil when there is no body
 	length int64
 
 	waiter  waiter
 	backoff time.Duration
 
-	probe  probe // of the first attempt
-	answer answer
+	probe  probe  // of the first attempt; the rare later ones have their own
+	answer answer // its body, when it comes to one
 }
 
 func newCall(g *Group, r *http.Request) *call {
@@ -43,6 +45,7 @@ func newCall(g *Group, r *http.Request) *call {
 	return c
 }
 
+// key is asked for before anything is locked: what it calls belongs to others.
 func (g *Group) key(r *http.Request) uint64 {
 	if key := g.cfg.HashKey(r); key != "" {
 		return hash64(key)
@@ -50,6 +53,8 @@ func (g *Group) key(r *http.Request) uint64 {
 	return mix(uint64(g.cfg.rand(1 << 30)))
 }
 
+// isUpgrade reports whether r asks to turn the connection into something else. What its client sends then is no
+// body but a conversation, so there is nothing to wait for the end of and nothing that could be said twice.
 func isUpgrade(r *http.Request) bool {
 	if r.Method == http.MethodConnect {
 		return true
@@ -83,6 +88,7 @@ func (c *call) readBody() error {
 	c.length, err = c.spool.ReadFrom(c.in.Body)
 	c.in.Body.Close()
 	if err == nil && c.in.ContentLength > 0 && c.length != c.in.ContentLength {
+		// net/http's server would have said so itself, but not everyone who makes a request does.
 		err = io.ErrUnexpectedEOF
 	}
 	if t := c.trace; t != nil {
@@ -102,6 +108,8 @@ func (c *call) readBody() error {
 	return nil
 }
 
+// spoolError blames the client for all but our own disk: what else can fail is its connection, its framing or
+// its patience with a limit.
 func (c *call) spoolError(err error) *Error {
 	e := &Error{Op: "spool", Group: c.g.cfg.Name, Blame: Client, Err: err}
 	var disk *spool.Error
@@ -145,6 +153,7 @@ func (c *call) attempt(ctx context.Context, b *backend, p *probe) (*http.Respons
 			c.g.release(b)
 		}
 	}()
+	// A shallow copy will do: the header is not touched here, and a transport may not touch it.
 	out := c.in.WithContext(httptrace.WithClientTrace(ctx, p.start()))
 	out.TransferEncoding, out.Trailer = nil, nil
 	c.giveBody(out)
@@ -165,6 +174,7 @@ func (c *call) giveBody(out *http.Request) {
 	out.ContentLength = c.length
 	switch {
 	case c.upgrade && c.in.Body != nil:
+		// After a failed dial it has not been read, and must not be closed.
 		out.Body, out.GetBody = io.NopCloser(c.in.Body), nil
 	case c.spool == nil:
 		out.Body, out.GetBody = http.NoBody, nil
@@ -177,13 +187,17 @@ func (c *call) giveBody(out *http.Request) {
 // note keeps what the probe saw for whoever asked.
 func (c *call) note(b *backend, p *probe) {
 	if t := c.trace; t != nil {
+		if c.failure != nil {
+			t.Failures = append(t.Failures, c.failure)
+		}
 		t.Attempts++
 		t.Backend, t.Reused = b.Addr, p.reused.Load()
 		t.Dial, t.FirstByte = p.times()
 	}
 }
 
-// end frees what the request itself holds.
+// end frees what the request itself holds. A transport that is still reading the body, since the answer came
+// early, gets an error from it and gives up its connection.
 func (c *call) end() {
 	if c.spool != nil {
 		c.spool.Close()

@@ -57,6 +57,8 @@ type Config struct {
 	rand func(n int) int // nil means math/rand/v2.IntN
 }
 
+// Ten for each slot is what a pool of 100 ms pages works off in a second. Without a cap nothing queues but those
+// whose backend cannot be reached.
 const (
 	queuePerSlot  = 10
 	queueUncapped = 1024
@@ -96,6 +98,7 @@ func (cfg *Config) slots() (total int) {
 	return total
 }
 
+// check words its errors for whoever wrote the configuration file, with the keys that stand there.
 func (cfg *Config) check() error {
 	if len(cfg.Backends) == 0 {
 		return &Error{Op: "configure", Group: cfg.Name, Blame: Gateway, Err: ErrNoBackend}

@@ -20,6 +20,7 @@ func (g *Group) fail(b *backend) {
 		b.ejected = now.Add(g.cfg.EjectFor)
 		b.failures = b.failures[:0]
 	}
+	// The last backend goes on failing without being kept out.
 	if excess := len(b.failures) - g.cfg.EjectAfter; excess > 0 {
 		b.failures = slices.Delete(b.failures, 0, excess)
 	}

@@ -76,6 +76,7 @@ func (g *Group) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := c.readBody(); err != nil {
 		return nil, err
 	}
+	// From here on the body of the response owns the call, unless there is none, be it for a panic.
 	done := false
 	defer func() {
 		if !done {

@@ -91,6 +91,7 @@ func (x *exchange) connect() error {
 		x.trace.GetConn(x.h.address)
 	}
 	info := httptrace.GotConnInfo{}
+	// A connection that is to become a tunnel never comes back, so it is not taken from those that do.
 	if !x.upgrade {
 		x.c = x.h.takeIdle()
 	}

@@ -31,12 +31,16 @@ type conn struct {
 
 func newConn(socket duplexConn, cfg *HTTPConfig) *conn {
 	c := &conn{socket: socket, writeTimeout: cfg.WriteTimeout, head: -1}
+	// Small: most responses are read past the buffer, into the reader's own.
 	c.r = bufio.NewReaderSize(reading{c}, connBuffer)
 	c.w = bufio.NewWriterSize(writing{c}, connBuffer)
 	return c
 }
 
 func (c *conn) closeNow() { c.socket.Close() }
+
+// A deadline for each read and write, not one for all, is what makes the limits limits on silence: a download may
+// take an hour as long as it goes on.
 
 // reading is the side of a conn below its read buffer.
 type reading struct{ c *conn }

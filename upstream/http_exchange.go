@@ -53,8 +53,9 @@ func (x *exchange) roundTrip() (*http.Response, error) {
 // receive reads heads up to the one that counts.
 func (x *exchange) receive() (*http.Response, error) {
 	c := x.c
-	c.head = x.h.cfg.MaxHeaderBytes
+	c.head = x.h.cfg.MaxHeaderBytes // for all of them together, or hints could go on for ever
 	for {
+		// After a hint the application works on, so the wait for the next head is as long as for the first.
 		c.pause = x.h.cfg.FirstByteTimeout
 		if err := x.awaitByte(); err != nil {
 			return nil, err
@@ -97,11 +98,13 @@ func (x *exchange) accept(resp *http.Response) (*http.Response, error) {
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		return x.switchProtocols(resp)
 	}
+	// After a refused upgrade nobody knows whether the backend takes what follows for a request.
 	x.reusable = !resp.Close && !x.upgrade
 	if resp.Body == http.NoBody {
 		x.finish(true)
 		return resp, nil
 	}
+	// Closing net/http's body would read on to its end. Ours closes the connection instead.
 	x.body, resp.Body = resp.Body, x
 	return resp, nil
 }
@@ -135,6 +138,7 @@ func (x *exchange) finish(whole bool) {
 	if !x.finished.CompareAndSwap(false, true) {
 		return
 	}
+	// Once the context has ended, something is about to close the connection, even if all has arrived.
 	free := x.unbind == nil || x.unbind()
 	if whole && free && x.reusable && x.sentAll() && x.c.r.Buffered() == 0 {
 		x.h.keep(x.c)
@@ -143,6 +147,7 @@ func (x *exchange) finish(whole bool) {
 	x.c.closeNow()
 }
 
+// afterEnd is what reading on gives: the connection may be another request's by now.
 func (x *exchange) afterEnd() error {
 	if x.whole {
 		return io.EOF

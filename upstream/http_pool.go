@@ -2,8 +2,8 @@ package upstream
 
 import "time"
 
-// takeIdle returns the connection that was used last, if it is still good. One that the backend has closed
-// meanwhile is not a failure: the next is tried, or a new one made.
+// takeIdle returns the connection that was used last, if it is still good, so that the rest can expire. One that
+// the backend has closed meanwhile is not a failure: the next is tried, or a new one made.
 func (h *HTTP) takeIdle() *conn {
 	for {
 		h.mu.Lock()

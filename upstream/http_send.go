@@ -47,14 +47,17 @@ func (x *exchange) send() {
 	}()
 }
 
+// writeHead leaves errors to the writer, which keeps the first of them for Flush.
 func (x *exchange) writeHead(w *bufio.Writer) {
 	r := x.r
 	w.WriteString(r.Method)
 	w.WriteByte(' ')
 	w.WriteString(target(r))
+	// Host comes first: some servers choose by it while they are still reading.
 	w.WriteString(" HTTP/1.1\r\nHost: ")
 	w.WriteString(host(r))
 	w.WriteString("\r\n")
+	// A POST without a body says so, or some servers answer 411.
 	if hasBody(r) || r.Method == http.MethodPost || r.Method == http.MethodPut || r.Method == http.MethodPatch {
 		w.WriteString("Content-Length: ")
 		w.Write(strconv.AppendInt(w.AvailableBuffer(), max(0, r.ContentLength), 10))
@@ -69,7 +72,7 @@ func (x *exchange) writeHead(w *bufio.Writer) {
 	if agent := r.Header["User-Agent"]; len(agent) == 1 && agent[0] == "" {
 		omit = hopHeadersAndAgent // as net/http takes it: say nothing
 	}
-	_ = r.Header.WriteSubset(w, omit) // the writer keeps its first error for Flush
+	_ = r.Header.WriteSubset(w, omit)
 	w.WriteString("\r\n")
 }
 
@@ -153,10 +156,13 @@ func (x *exchange) closeRequest() {
 	}
 }
 
+// hasBody takes a length of zero for no body, as a server does, not for an unknown one, as net/http's client does.
 func hasBody(r *http.Request) bool {
 	return r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0
 }
 
+// target prefers the bytes of the client: what a URL makes of them again may differ from them, and applications
+// that sign or route by the raw target notice.
 func target(r *http.Request) string {
 	if r.RequestURI != "" && (r.RequestURI[0] == '/' || r.RequestURI == "*") {
 		return r.RequestURI

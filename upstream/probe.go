@@ -24,6 +24,8 @@ func (p *probe) start() *httptrace.ClientTrace {
 	return &p.hooks
 }
 
+// A time of zero means never, so the least that is stored is one.
+
 func (p *probe) gotConn(info httptrace.GotConnInfo) {
 	p.reused.Store(info.Reused)
 	p.got.Store(max(1, int64(time.Since(p.begun))))

@@ -21,6 +21,8 @@ type queue struct {
 	length      int
 }
 
+// insert looks for the place from the end: a newcomer's is there. One that comes back has to pass everybody
+// who came after it, which is worth it, for it is rare and the others have waited less.
 func (q *queue) insert(w *waiter) {
 	after := q.last
 	for after != nil && w.arrived.Before(after.arrived) {

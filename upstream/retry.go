@@ -19,6 +19,8 @@ const (
 	again             // sent once more, rather to another backend
 )
 
+// A backend that restarts is away for a tenth of a second or so: the first pauses are short enough not to be
+// noticed, the last long enough for a second dial to be worth something.
 const (
 	firstBackoff = 5 * time.Millisecond
 	lastBackoff  = 250 * time.Millisecond
@@ -43,7 +45,8 @@ func (c *call) judge(ctx context.Context, p *probe, err error) verdict {
 	return giveUp
 }
 
-// isRepeatable reports whether r may be sent twice because its method, or whoever made it, says so.
+// isRepeatable reports whether r may be sent twice because its method, or whoever made it, says so. PUT and
+// DELETE are idempotent on paper only: applications send mail from them.
 func isRepeatable(r *http.Request) bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:
@@ -95,13 +98,12 @@ func (c *call) next(ctx context.Context, b *backend, p *probe, failure error) (*
 		c.g.releaseAfter(b, failure)
 		return nil, wrapped
 	}
-	if c.trace != nil {
-		c.trace.Failures = append(c.trace.Failures, wrapped)
-	}
+	c.failure = wrapped
 	if verdict == elsewhere {
 		return c.elsewhere(ctx, b, failure, wrapped)
 	}
 	c.resent = true
+	// The first attempt may have taken longer than anyone is to wait; the second has a right to a slot as well.
 	c.waiter.deadline = time.Now().Add(c.g.cfg.QueueWait)
 	if verdict == fresh {
 		// Its neighbours in the pool are as old, and most likely ended with it.

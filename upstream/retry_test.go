@@ -176,8 +176,12 @@ func TestNothingAnswersInTime(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			g := newGroup(t, Config{Backends: oneBackend(&script{steps: []step{{err: tc.failure, noConn: true}}}, 1)})
 			begun := time.Now()
-			_, err := send(g, newRequest("GET", ""))
+			var trace Trace
+			_, err := send(g, newRequest("GET", "").WithContext(WithTrace(t.Context(), &trace)))
 			e := asError(t, err)
+			if len(trace.Failures) != trace.Attempts-1 {
+				t.Errorf("%d attempts, %d failures before the last", trace.Attempts, len(trace.Failures))
+			}
 			if !errors.Is(err, tc.is) || e.Blame != tc.blame || e.RetryAfter() != tc.later || e.Timeout() {
 				t.Errorf("error = %v, blame %v, retry after %v, timeout %v", err, e.Blame, e.RetryAfter(), e.Timeout())
 			}

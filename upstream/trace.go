@@ -18,7 +18,7 @@ type Trace struct {
 	FirstByte time.Duration // from the last attempt's connection to the first byte of its answer
 
 	BodyBytes int64   // length of the request body
-	Failures  []error // of the attempts before the last; each is an *Error
+	Failures  []error // of the attempts before the last, oldest first; each is an *Error
 }
 
 type traceKey struct{}
