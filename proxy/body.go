@@ -50,11 +50,12 @@ func (b *clientBody) Read(p []byte) (int, error) {
 	// Where there are no deadlines, as in tests with a recorder, there is no slow client either.
 	_ = b.control.SetReadDeadline(time.Now().Add(b.timeout))
 	n, err := b.body.Read(p)
-	if err != nil {
-		// What is read next on this connection is the wait for its next request, or for its end.
+	if err == io.EOF {
+		// What is read next on this connection is the wait for its next request, or for its end. After a
+		// fault the deadline stays: net/http reads on for a while, to throw away what still comes.
 		_ = b.control.SetReadDeadline(time.Time{})
-		b.err = bodyError(err)
 	}
+	b.err = bodyError(err)
 	return n, b.err
 }
 

@@ -20,7 +20,7 @@ import (
 func demoApp(runtime string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/" {
+		if r.URL.Path != "/" && r.URL.Path != "/index.php" {
 			w.WriteHeader(http.StatusNotFound)
 		}
 		w.Header().Set("Content-Type", "text/html; charset=UTF-8")

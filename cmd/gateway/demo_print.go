@@ -34,6 +34,11 @@ func count(all []string, one string) (n int) {
 
 func within(n, least, most int) bool { return least <= n && n <= most }
 
+// indent sets text off, without spaces on empty lines.
 func indent(text string) string {
-	return "    " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n    ") + "\n"
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight("    "+line, " ")
+	}
+	return strings.Join(lines, "\n") + "\n"
 }
