@@ -68,16 +68,25 @@ func (g *Group) releaseAfter(b *backend, v any) {
 	}()
 }
 
+// worker is what knows whether a backend has stopped working on a request.
+type worker interface{ Released() <-chan struct{} }
+
 // releasedBy returns what to wait for, or nil when there is nothing to wait for.
 func releasedBy(v any) <-chan struct{} {
-	r, ok := v.(interface{ Released() <-chan struct{} })
-	if err, isError := v.(error); isError {
-		ok = errors.As(err, &r)
+	switch v := v.(type) {
+	case error:
+		var w worker
+		if errors.As(v, &w) {
+			return pending(w)
+		}
+	case worker:
+		return pending(v)
 	}
-	if !ok {
-		return nil
-	}
-	released := r.Released()
+	return nil
+}
+
+func pending(w worker) <-chan struct{} {
+	released := w.Released()
 	select {
 	case <-released:
 		return nil

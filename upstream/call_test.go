@@ -109,14 +109,15 @@ func TestBodyThatFailsReachesNoBackend(t *testing.T) {
 
 func TestUpgradeIsPassedOnUnread(t *testing.T) {
 	body := &closeRecorder{Reader: strings.NewReader("early")}
-	g := newGroup(t, Config{SpoolDir: "/nonexistent", SpoolMemory: 1, Backends: oneBackend(tripFunc(func(r *http.Request) (*http.Response, error) {
+	transport := tripFunc(func(r *http.Request) (*http.Response, error) {
 		r.Body.Close()
 		if body.closed {
 			t.Error("closed by the transport, so a second attempt could not be made")
 		}
 		got, _ := io.ReadAll(r.Body)
 		return newResponse(io.NopCloser(strings.NewReader(string(got)))), nil
-	}), 1)})
+	})
+	g := newGroup(t, Config{SpoolDir: "/nonexistent", SpoolMemory: 1, Backends: oneBackend(transport, 1)})
 	r := newRequest("GET", "")
 	r.Header.Set("Connection", "Upgrade")
 	r.Header.Set("Upgrade", "websocket")
@@ -188,8 +189,9 @@ func TestBrokenBodyIsReportedOnce(t *testing.T) {
 	}
 	for range 3 {
 		_, err := resp.Body.Read(make([]byte, 1))
-		if e := asError(t, err); e.Op != "read body" || e.Group != "test" || e.Backend != "a" || !errors.Is(err, io.ErrUnexpectedEOF) {
-			t.Errorf("error = %v", err)
+		asError(t, err)
+		if want := "upstream test: a: read body: unexpected EOF"; err.Error() != want || !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("error = %v, want %s", err, want)
 		}
 	}
 	resp.Body.Close()

@@ -131,14 +131,14 @@ func TestSteadyTrickleIsNoTimeout(t *testing.T) {
 	addr := rawBackend(t, func(_ int, c net.Conn, r *bufio.Reader) {
 		readRequest(r)
 		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n")
-		tick := time.NewTicker(20 * time.Millisecond)
+		tick := time.NewTicker(60 * time.Millisecond)
 		defer tick.Stop()
 		for range 10 {
 			<-tick.C
 			io.WriteString(c, "x")
 		}
 	})
-	h := newHTTP(t, HTTPConfig{Address: addr, FirstByteTimeout: 100 * time.Millisecond, BetweenBytesTimeout: 100 * time.Millisecond})
+	h := newHTTP(t, HTTPConfig{Address: addr, FirstByteTimeout: 400 * time.Millisecond, BetweenBytesTimeout: 400 * time.Millisecond})
 	if got, err := send(h, newRequest("GET", "")); got != "xxxxxxxxxx" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -213,7 +213,7 @@ func fullBacklog(t *testing.T) (path string) {
 
 func TestFullBacklogIsBusyAndNotBroken(t *testing.T) {
 	h := newHTTP(t, HTTPConfig{Address: "unix:" + fullBacklog(t)})
-	g := newGroup(t, Config{Backends: oneBackend(h, 1), QueueWait: 50 * time.Millisecond})
+	g := newGroup(t, Config{Backends: oneBackend(h, 1), QueueWait: 300 * time.Millisecond})
 	var trace Trace
 	_, err := send(g, newRequest("POST", "order").WithContext(WithTrace(t.Context(), &trace)))
 	e := asError(t, err)
