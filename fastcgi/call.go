@@ -208,9 +208,10 @@ func (c *call) fail(err error) *Error {
 	return e
 }
 
-// isDead reports whether the connection has nothing more to say that could be understood.
+// isDead reports whether nothing is to be expected of the connection: it has ended, says what cannot be understood,
+// or waits for a body that will not come.
 func isDead(err error) bool {
-	return errors.Is(err, ErrTruncated) || errors.Is(err, ErrProtocol)
+	return errors.Is(err, ErrTruncated) || errors.Is(err, ErrProtocol) || errors.Is(err, ErrRequestBody)
 }
 
 func opOf(err error) string {

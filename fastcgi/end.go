@@ -5,41 +5,39 @@ package fastcgi
 
 // finish lets go of the connection at END_REQUEST, even if what came before it is still to be read.
 func (c *call) finish() {
-	c.mu.Lock()
-	if c.over {
-		c.mu.Unlock()
-		return
+	if c.end() {
+		c.leave(c.t.idle.max > 0 && c.whole && !c.stream.tail)
 	}
-	c.over, c.stopped = true, true
-	keep := c.whole && !c.stream.tail
-	if c.sending {
-		c.conn.SetWriteDeadline(longAgo)
-	}
-	c.mu.Unlock()
-	c.leave(keep && c.t.idle.max > 0)
 }
 
 // drop closes the connection.
 func (c *call) drop() {
+	if c.end() {
+		c.leave(false)
+	}
+}
+
+// end stops what goes on for the call, waits for the sender, and reports whether it was the first to do so.
+func (c *call) end() bool {
 	c.mu.Lock()
 	if c.over {
 		c.mu.Unlock()
-		return
+		return false
 	}
 	c.over, c.stopped = true, true
 	if c.sending {
 		c.conn.SetWriteDeadline(longAgo)
 	}
 	c.mu.Unlock()
-	c.leave(false)
-}
-
-// leave waits for the sender, then keeps or closes the connection.
-func (c *call) leave(keep bool) {
 	c.unwatch()
 	if c.sent != nil {
 		<-c.sent
 	}
+	return true
+}
+
+// leave keeps or closes the connection. Nothing else uses it, or the call's state, by now.
+func (c *call) leave(keep bool) {
 	if keep {
 		c.t.idle.put(c.conn)
 	} else {

@@ -78,10 +78,13 @@ func TestLargeBodyThatFailsEndsTheCall(t *testing.T) {
 	r := fcgitest.New(t, fcgitest.Reply(200, "half"))
 	source := io.MultiReader(strings.NewReader(strings.Repeat("x", 100_000)), iotest.ErrReader(errors.New("disk gone")))
 	req, body := upload(t, source, 200_000)
-	if e := refusal(t, newTransport(t, r), req); !errors.Is(e, ErrRequestBody) || !strings.Contains(e.Error(), "disk gone") {
+	e := refusal(t, newTransport(t, r), req)
+	if !errors.Is(e, ErrRequestBody) || !strings.Contains(e.Error(), "disk gone") {
 		t.Errorf("error = %v, want ErrRequestBody: disk gone", e)
 	}
 	await(t, body.closed, "closing the request's body")
+	await(t, e.Released(), "release")
+	waitUntil(t, func() bool { return len(r.Requests()) == 1 })
 	if r.Requests()[0].Whole {
 		t.Error("the half body was ended as if it were whole")
 	}
