@@ -17,6 +17,7 @@ func (c *checker) site(n *node, path string, s *Site) {
 	if split := n.good("split"); split != nil {
 		c.split(split, path+".split", s)
 	}
+	s.Headers = withDefaultHeaders(s.Headers)
 	limits := n.get("limits")
 	if !limits.has("body") {
 		s.Limits.Body = c.main.cfg.Limits.Body
@@ -58,6 +59,9 @@ func (c *checker) split(n *node, path string, s *Site) {
 			c.faults.add(n.src, at, full, "is the app of the site, which gets what the others leave; want other upstreams only")
 		}
 		sum += w.Share
+	}
+	if len(s.Split.Weights) > 2 {
+		c.fail(n, path, "has %d upstreams; want two at most besides the app, so that a growing one never takes users from another", len(s.Split.Weights))
 	}
 	if sum > 10000 {
 		c.fail(n, path, "the percentages add up to %g; want 100 at most", float64(sum)/100)

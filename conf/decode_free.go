@@ -1,9 +1,11 @@
 package conf
 
 import (
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // params decodes a table whose keys are the names of FastCGI parameters.
@@ -27,6 +29,42 @@ func (d *decoder) params(v reflect.Value, n *node, path string) {
 	}
 	slices.SortFunc(params, func(a, b Param) int { return strings.Compare(a.Name, b.Name) })
 	v.Set(reflect.ValueOf(params))
+}
+
+// headers decodes a table whose keys are the names of response headers. An empty value stays, to take a
+// default out.
+func (d *decoder) headers(v reflect.Value, n *node, path string) {
+	if !d.is(tableKind, n, path, "a table of strings") {
+		return
+	}
+	var headers []Header
+	for _, k := range n.keys {
+		value, full := n.get(k.name), join(path, k.name)
+		switch {
+		case value.bad:
+		case k.name == "" || strings.ContainsFunc(k.name, notBare) || strings.Contains(k.name, "_"):
+			d.faults.add(n.src, k.at, full, "want a name of letters, digits and -")
+		case !d.is(stringKind, value, full, "a string"):
+		case strings.ContainsFunc(value.text, unicode.IsControl):
+			d.fail(value, full, "the value holds a control character")
+		default:
+			headers = append(headers, Header{http.CanonicalHeaderKey(k.name), value.text})
+		}
+	}
+	v.Set(reflect.ValueOf(headers))
+}
+
+// withDefaultHeaders fills in the headers that every site has, takes out those without a value, and sorts.
+func withDefaultHeaders(written []Header) []Header {
+	all := []Header{{"X-Content-Type-Options", "nosniff"}, {"X-Frame-Options", "SAMEORIGIN"}}
+	for _, h := range written {
+		all = slices.DeleteFunc(all, func(have Header) bool { return have.Name == h.Name })
+		if h.Value != "" {
+			all = append(all, h)
+		}
+	}
+	slices.SortFunc(all, func(a, b Header) int { return strings.Compare(a.Name, b.Name) })
+	return all
 }
 
 // weight decodes one share of a split and inserts it in the order of names. Whether there is such an

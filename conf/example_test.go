@@ -48,7 +48,7 @@ func written(n *node, path string, visit func(path string, n *node)) {
 			full = path + ".NAME"
 		}
 		visit(full, n.get(k.name))
-		if full != "site.params" {
+		if full != "site.params" && full != "site.headers" {
 			written(n.get(k.name), full, visit)
 		}
 	}
@@ -93,7 +93,7 @@ func TestExampleShowsTheDefaults(t *testing.T) {
 	lines := strings.Split(string(optional.ReplaceAll(root.src.data, []byte("$1"))), "\n")
 	defaults, removed := withDefaults(), 0
 	written(root, "", func(path string, n *node) {
-		if defaults[path] && n.kind != tableKind && !(n.kind == arrayKind && !n.closed) || path == "site.params" {
+		if defaults[path] && n.kind != tableKind && !(n.kind == arrayKind && !n.closed) || path == "site.params" || path == "site.headers" {
 			line, _ := n.src.place(n.at)
 			lines[line-1] = ""
 			removed++

@@ -90,6 +90,8 @@ func TestFaultsOfSites(t *testing.T) {
 		{"params that is no table", "params = «[]", `site[0].params: got a list; want a table of strings`},
 		{"param that is no string", "params = { A = «1 }", `site[0].params.A: got a whole number; want a string`},
 		{"param with a dash", "params = { «A-B = \"\" }", `site[0].params.A-B: want a name of letters, digits and _`},
+		{"header with an underscore", "headers = { «X_A = \"\" }", `site[0].headers.X_A: want a name of letters, digits and -`},
+		{"header with a line break", `headers = { A = «"a\nb" }`, `site[0].headers.A: the value holds a control character`},
 		{"param with a NUL", `params = { A = «"\u0000" }`, `site[0].params.A: the value holds a NUL`},
 		{"split to nowhere", "split = { «rset = 5 }", `site[0].split.rset: no upstream "rset"; want rest; did you mean "rest"?`},
 		{"split to the app", "split = { «rest = 5 }", `site[0].split.rest: is the app of the site, which gets what the others leave`},

@@ -18,7 +18,8 @@ octane = 5
 	site := Site{
 		Hosts: []string{"shop.example", "www.shop.example"}, Root: "/srv/shop/current/public",
 		Index: "index.php", App: "fpm", ServerName: "shop.example",
-		Limits: SiteLimits{Body: 128 << 20, BodyTimeout: time.Minute},
+		Headers: []Header{{"X-Content-Type-Options", "nosniff"}, {"X-Frame-Options", "SAMEORIGIN"}},
+		Limits:  SiteLimits{Body: 128 << 20, BodyTimeout: time.Minute},
 		Split: Split{
 			Weights: []Weight{{"octane", 500}}, Cookie: "gateway_split", CookieMaxAge: 30 * 24 * time.Hour,
 			OverrideHeader: "X-Gateway-Variant", OverrideCookie: "gateway_variant",
@@ -70,6 +71,7 @@ index = "app/front.php"
 app = "o"
 symlink_targets = ["media"]
 params = { B = "2", A = "1" }
+headers = { x-frame-options = "", Referrer-Policy = "same-origin" }
 limits = { body_timeout = "1m30s" }
 [site.split]
 p = 12.34
@@ -103,6 +105,7 @@ c = { fastcgi = ["tcp://127.0.0.1:9001"], queue = 7 }
 		{"index", site.Index, "app/front.php"},
 		{"symlink_targets", site.SymlinkTargets, []string{filepath.Join(dir, "media")}},
 		{"params", site.Params, []Param{{"A", "1"}, {"B", "2"}}},
+		{"headers", site.Headers, []Header{{"Referrer-Policy", "same-origin"}, {"X-Content-Type-Options", "nosniff"}}},
 		{"site limits", site.Limits, SiteLimits{1 << 30, 90 * time.Second}},
 		{"weights", site.Split.Weights, []Weight{{"c", 0}, {"p", 1234}}},
 		{"http", o.HTTP, []Endpoint{{"tcp", "127.0.0.1:8000"}, {"unix", "/run/o.sock"}, {"tcp", "localhost:1"}}},

@@ -22,6 +22,10 @@ type Site struct {
 	SymlinkTargets []string `toml:"symlink_targets,path"`
 	// Params are given to every script, in the order of their names, and win over all others. Default: none.
 	Params []Param `toml:"params"`
+	// Headers are given to every response of the application that has none of that name, in the order of
+	// their names. Default: X-Content-Type-Options nosniff and X-Frame-Options SAMEORIGIN, as Laravel's page for
+	// Nginx has it; an empty value in the file takes one out.
+	Headers []Header `toml:"headers"`
 	// Limits take the place of the general ones.
 	Limits SiteLimits `toml:"limits"`
 	// Split shares users among upstreams.
@@ -30,6 +34,9 @@ type Site struct {
 
 // Param is one FastCGI parameter.
 type Param struct{ Name, Value string }
+
+// Header is one response header.
+type Header struct{ Name, Value string }
 
 // SiteLimits are the limits a site may have for itself.
 type SiteLimits struct {
@@ -41,7 +48,7 @@ type SiteLimits struct {
 
 // Split shares the users of a site among upstreams. Without Weights there is none.
 type Split struct {
-	// Weights are the shares, in the order of their names. What they leave goes to the site's App.
+	// Weights are the shares, in the order of their names, two at most. What they leave goes to the site's App.
 	Weights []Weight `toml:"*"`
 	// Cookie is the name of the cookie that keeps a user on a variant. Default: gateway_split.
 	Cookie string `toml:"cookie,token" default:"gateway_split"`

@@ -52,14 +52,21 @@ func (b *clientBody) Read(p []byte) (int, error) {
 	n, err := b.body.Read(p)
 	if err == io.EOF {
 		// What is read next on this connection is the wait for its next request, or for its end. After a
-		// fault the deadline stays: net/http reads on for a while, to throw away what still comes.
+		// fault the deadline stays.
 		_ = b.control.SetReadDeadline(time.Time{})
 	}
 	b.err = bodyError(err)
 	return n, b.err
 }
 
-func (b *clientBody) Close() error { return b.body.Close() }
+// Close does nothing after the end, or a fault: net/http would read on at the client's pace. It closes the
+// body itself once the answer is written.
+func (b *clientBody) Close() error {
+	if b.err != nil {
+		return nil
+	}
+	return b.body.Close()
+}
 
 func bodyError(err error) error {
 	var tooLarge *http.MaxBytesError

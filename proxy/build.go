@@ -54,9 +54,12 @@ func (b *builder) openLog() error {
 	return nil
 }
 
+// keepsLog says whether what the old state has may go on writing to its log.
+func (b *builder) keepsLog() bool { return b.old != nil && b.old.log == b.state.log }
+
 func (b *builder) openGroups() error {
 	for name, cfg := range b.cfg.Upstreams {
-		if b.old != nil && reflect.DeepEqual(b.old.cfg.Upstreams[name], cfg) && b.old.groups[name].retain() {
+		if b.keepsLog() && reflect.DeepEqual(b.old.cfg.Upstreams[name], cfg) && b.old.groups[name].retain() {
 			b.state.groups[name] = b.old.groups[name]
 			continue
 		}
@@ -74,7 +77,7 @@ func (b *builder) openCerts() error {
 		return nil
 	}
 	hosts := certificateHosts(b.cfg)
-	if b.old != nil && b.old.certs != nil && b.old.cfg.TLS == b.cfg.TLS && b.old.cfg.Storage == b.cfg.Storage &&
+	if b.keepsLog() && b.old.certs != nil && b.old.cfg.TLS == b.cfg.TLS && b.old.cfg.Storage == b.cfg.Storage &&
 		slices.Equal(certificateHosts(b.old.cfg), hosts) && b.old.certs.retain() {
 		b.state.certs = b.old.certs
 		return nil

@@ -32,7 +32,7 @@ func (b *builder) site(cfg conf.Site) (http.Handler, error) {
 
 // app is the application behind the files: one upstream, or a split among several.
 func (b *builder) app(cfg conf.Site, files *static.Files) (http.Handler, error) {
-	app := &variant{name: cfg.App, forward: b.forward(cfg, cfg.App, files)}
+	app := b.variant(cfg, cfg.App, 0, files)
 	if len(cfg.Split.Weights) == 0 {
 		return app.forward, nil
 	}
@@ -45,9 +45,15 @@ func (b *builder) app(cfg conf.Site, files *static.Files) (http.Handler, error) 
 		overrideHeader: cfg.Split.OverrideHeader, overrideCookie: cfg.Split.OverrideCookie,
 	}
 	for _, w := range cfg.Split.Weights {
-		s.variants = append(s.variants, &variant{name: w.Upstream, points: w.Share, forward: b.forward(cfg, w.Upstream, files)})
+		s.variants = append(s.variants, b.variant(cfg, w.Upstream, w.Share, files))
 	}
 	return s, nil
+}
+
+func (b *builder) variant(cfg conf.Site, upstream string, points int, files *static.Files) *variant {
+	return &variant{
+		name: upstream, points: points, forward: b.forward(cfg, upstream, files), down: b.state.groups[upstream].value.Down,
+	}
 }
 
 func (b *builder) splitKey(cfg conf.Split) ([]byte, error) {
@@ -65,6 +71,9 @@ func (b *builder) forward(site conf.Site, name string, files *static.Files) *for
 	f := &forward{
 		group: b.state.groups[name].value, dialect: octane{}, spool: b.cfg.Limits.ResponseSpool,
 		write: writeTimeout, idle: cfg.TunnelIdle, tunnels: &b.gateway.tunnels,
+	}
+	for _, h := range site.Headers {
+		f.headers = append(f.headers, header{h.Name, h.Value})
 	}
 	if len(cfg.FastCGI) > 0 {
 		f.dialect = &fpm{files: files, script: "/" + site.Index, serverName: site.ServerName, params: params(site.Params)}

@@ -216,3 +216,25 @@ func echoServer(t *testing.T) (addr string) {
 	t.Cleanup(server.Close)
 	return server.Listener.Addr().String()
 }
+
+func TestUsersOfAVariantThatIsDownGetTheApp(t *testing.T) {
+	f := serve(t, `
+[[site]]
+hosts = ["*"]
+root = "@PUBLIC@"
+app = "fpm"
+split = { octane = 100 }
+[upstream.fpm]
+fastcgi = ["unix:`+fcgitest.New(t, fcgitest.Reply(200, "fpm")).Addr()+`"]
+[upstream.octane]
+http = ["`+freeAddr(t)+`"]
+queue_wait = "100ms"
+`)
+	// The first is the one by whom it is found out: dialled over and over within queue_wait.
+	if resp, _ := f.get("/"); resp.StatusCode != 502 {
+		t.Errorf("status = %d, want 502 for the first", resp.StatusCode)
+	}
+	if resp, body := f.get("/"); resp.StatusCode != 200 || body != "fpm" {
+		t.Errorf("status = %d, body %q; want the app", resp.StatusCode, body)
+	}
+}

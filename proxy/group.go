@@ -44,12 +44,20 @@ func openGroup(cfg conf.Upstream, log *zap.Logger) (*group, error) {
 	}
 	opened, err := upstream.New(upstream.Config{
 		Name: cfg.Name, Backends: backends, Policy: cfg.Policy, HashKey: hashKey(cfg.HashKey),
-		QueueLength: cfg.Queue, QueueWait: cfg.QueueWait,
+		QueueLength: queueLength(cfg), QueueWait: cfg.QueueWait,
 		EjectAfter: cfg.Health.Fails, EjectWindow: cfg.Health.Window, EjectFor: cfg.Health.Eject,
 		Logger: log,
 	})
 	g.Group = opened
 	return g, err
+}
+
+// queueLength is cfg.Queue in the words of upstream, for which zero would mean the default.
+func queueLength(cfg conf.Upstream) int {
+	if cfg.Queue == 0 && cfg.MaxInFlight > 0 {
+		return -1
+	}
+	return cfg.Queue
 }
 
 func openTransport(cfg conf.Upstream, backend conf.Endpoint) (transport, error) {

@@ -4,9 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
-	"net/url"
 	"strconv"
-	"strings"
 )
 
 // octane speaks to an application server over HTTP/1.1 and tells it what Octane's own page for Nginx
@@ -27,13 +25,8 @@ func (octane) request(ctx context.Context, r *http.Request, target string) (*htt
 	}
 	tellOrigin(h, r)
 	out := r.WithContext(ctx)
-	out.URL = exactURL(target, r.URL)
-	out.RequestURI = ""
+	out.RequestURI = target
 	out.TransferEncoding = nil
-	out.Close = false
-	if h["User-Agent"] == nil {
-		h["User-Agent"] = []string{""} // else net/http would send its own
-	}
 	return out, nil, nil
 }
 
@@ -61,18 +54,4 @@ func origin(r *http.Request) (scheme, port string) {
 		return scheme, strconv.Itoa(addr.Port)
 	}
 	return scheme, map[string]string{"http": "80", "https": "443"}[scheme]
-}
-
-// exactURL is a URL that is sent as the bytes of target. Opaque does that for all but paths that begin
-// with two slashes, which it would take for an authority; they are sent as net/http writes them.
-func exactURL(target string, parsed *url.URL) *url.URL {
-	u := &url.URL{Scheme: "http", Host: "backend"}
-	if strings.HasPrefix(target, "//") {
-		u.Path, u.RawPath = parsed.Path, parsed.RawPath
-		u.RawQuery, u.ForceQuery = parsed.RawQuery, parsed.ForceQuery
-		return u
-	}
-	path, query, hasQuery := strings.Cut(target, "?")
-	u.Opaque, u.RawQuery, u.ForceQuery = path, query, hasQuery
-	return u
 }

@@ -99,6 +99,12 @@ func (s *split) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.overrideHeader != "" {
 		r.Header.Del(s.overrideHeader)
 	}
-	observe.FromContext(r.Context()).Variant = v.name
+	rec := observe.FromContext(r.Context())
+	if v != s.app && v.down() {
+		// The user keeps his point, and so his variant, for when it is back.
+		rec.Note = "variant is down, app answers"
+		v = s.app
+	}
+	rec.Variant = v.name
 	v.forward.ServeHTTP(w, r)
 }

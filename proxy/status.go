@@ -84,8 +84,8 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	h := w.Header()
 	var busy interface{ RetryAfter() time.Duration }
-	if errors.As(err, &busy) {
-		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(max(busy.RetryAfter().Seconds(), 1)))))
+	if errors.As(err, &busy) && busy.RetryAfter() > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(busy.RetryAfter().Seconds()))))
 	}
 	if tooSlow := status == http.StatusRequestTimeout || status == http.StatusRequestEntityTooLarge; tooSlow {
 		h.Set("Connection", "close") // the rest of the body is not waited for

@@ -245,3 +245,19 @@ func TestDrainedGroupKeepsNoConnections(t *testing.T) {
 		t.Errorf("idle connections were closed %d times before a late request, %d after", before, transport.closedIdles)
 	}
 }
+
+func TestGroupWithoutQueueRefusesAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		held := &script{steps: []step{{}}}
+		g := newGroup(t, Config{QueueLength: -1, Backends: []BackendConfig{{Addr: "a", Transport: held, MaxInFlight: 1}}})
+		first, err := g.RoundTrip(newRequest("GET", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := send(g, newRequest("GET", "")); !errors.Is(err, ErrQueueFull) {
+			t.Errorf("err = %v, want ErrQueueFull", err)
+		}
+		first.Body.Close()
+		drain(t, g)
+	})
+}

@@ -36,7 +36,7 @@ type Config struct {
 	HashKey func(*http.Request) string
 
 	// QueueLength is how many requests wait at once. Zero means ten times the slots of all backends, and
-	// 1024 when some backend has no cap.
+	// 1024 when some backend has no cap. Below zero none does: what finds no slot is refused at once.
 	QueueLength int
 	// QueueWait is how long one request waits, from the moment its body is complete, for a slot or for a
 	// backend that can be reached. Zero means 10 s.
@@ -117,8 +117,8 @@ func (cfg *Config) check() error {
 		}
 		seen[b.Addr] = true
 	}
-	if cfg.QueueLength < 0 || cfg.EjectAfter < 0 {
-		return fmt.Errorf("upstream.%s: queue and health.fails want 0 (the default) or more", cfg.Name)
+	if cfg.EjectAfter < 0 {
+		return fmt.Errorf("upstream.%s: health.fails wants 0 (the default) or more", cfg.Name)
 	}
 	if cfg.Policy == "hash" && cfg.HashKey == nil {
 		return errors.New("upstream." + cfg.Name + ".hash_key: the hash policy needs one")

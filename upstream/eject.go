@@ -15,6 +15,7 @@ func (g *Group) fail(b *backend) {
 	g.mu.Lock()
 	b.forget(now.Add(-g.cfg.EjectWindow))
 	b.failures = append(b.failures, now)
+	b.servedBefore = b.served.Load()
 	out := len(b.failures) >= g.cfg.EjectAfter && g.mayEject(b)
 	if out {
 		b.ejected = now.Add(g.cfg.EjectFor)
@@ -56,4 +57,25 @@ func (b *backend) forget(before time.Time) {
 		kept = len(b.failures)
 	}
 	b.failures = slices.Delete(b.failures, 0, kept)
+}
+
+// Down reports whether no backend is worth a try now: each is kept out, or would be if it were not the last.
+// One that has answered since its last failure is up, and after EjectFor each is worth a try again.
+func (g *Group) Down() bool {
+	now := time.Now()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, b := range g.backends {
+		if b.ejected.IsZero() && !b.failing(g.cfg, now) {
+			return false
+		}
+	}
+	return true
+}
+
+// failing reports whether b has failed too often, lately, and not answered since. The caller holds the
+// group's lock.
+func (b *backend) failing(cfg Config, now time.Time) bool {
+	n := len(b.failures)
+	return n >= cfg.EjectAfter && b.served.Load() == b.servedBefore && now.Sub(b.failures[n-1]) < cfg.EjectFor
 }

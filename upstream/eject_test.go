@@ -159,3 +159,30 @@ func TestErrorsSayWhoIsToBlame(t *testing.T) {
 		t.Errorf("error = %q, want %q", err, want)
 	}
 }
+
+func TestGroupIsDownWhileItsLastBackendFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		only := &script{steps: []step{{err: errDial}}}
+		g := newGroup(t, Config{QueueWait: time.Second, Backends: []BackendConfig{{Addr: "only", Transport: only}}})
+		if g.Down() {
+			t.Error("down before the first request")
+		}
+		if _, err := send(g, newRequest("GET", "")); err == nil || !g.Down() {
+			t.Errorf("err = %v, down = %v; want both", err, g.Down())
+		}
+		time.Sleep(10 * time.Second)
+		if g.Down() {
+			t.Error("still down when it is worth a try again")
+		}
+		send(g, newRequest("GET", ""))
+		if !g.Down() {
+			t.Error("not down after that try has failed")
+		}
+		time.Sleep(9 * time.Second)
+		only.steps = []step{{}}
+		if _, err := send(g, newRequest("GET", "")); err != nil || g.Down() {
+			t.Errorf("err = %v, down = %v after an answer", err, g.Down())
+		}
+		drain(t, g)
+	})
+}

@@ -35,6 +35,8 @@ type backend struct {
 	inFlight int
 	ejected  time.Time   // until when it is out; zero when it is in
 	failures []time.Time // within the window, oldest first
+
+	servedBefore uint64 // served at the last failure
 }
 
 // BackendStatus is a backend at one moment.
