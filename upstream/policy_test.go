@@ -143,7 +143,7 @@ func TestConfigurationIsChecked(t *testing.T) {
 		{Config{Backends: []BackendConfig{{Addr: "a"}}}, "upstream.fpm: backend a has no transport"},
 		{Config{Backends: []BackendConfig{{Addr: "a", Transport: &script{}, MaxInFlight: -1}}},
 			"upstream.fpm.max_in_flight: -1; want 0 (no cap) or more"},
-		{Config{Backends: []BackendConfig{ok}, QueueLength: -1},
+		{Config{Backends: []BackendConfig{ok}, EjectAfter: -1},
 			"upstream.fpm: health.fails wants 0 (the default) or more"},
 		{Config{Backends: []BackendConfig{ok}, Policy: "hash"}, "upstream.fpm.hash_key: the hash policy needs one"},
 	} {
