@@ -49,7 +49,7 @@ stack:
 
 test: check unit stack
 
-bench: build
+bench:
 	testdata/install.sh bench
 	go run ./testdata/peers
 
