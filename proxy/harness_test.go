@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -185,4 +186,11 @@ func (f *fixture) accessLog() string {
 		f.t.Fatal(err)
 	}
 	return string(text)
+}
+
+// scrape returns what handler answers to GET.
+func scrape(handler http.Handler) string {
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	return w.Body.String()
 }

@@ -31,6 +31,7 @@ type relay struct {
 	taken    int           // bytes of gathered that the backlog has
 	written  chan struct{} // closed when the relay's goroutine has ended
 	writeErr error         // of that goroutine; read after written is closed
+	broken   bool          // the answer broke off; set before the backlog ends
 }
 
 type phase int
@@ -116,6 +117,7 @@ func (r *relay) pump(src io.Reader, late []byte, size int, err error) (backendEr
 		n, err = src.Read(buffer)
 		putErr = r.put(buffer[:n])
 	}
+	r.broken = err != nil && err != io.EOF
 	r.backlog.finish()
 	<-r.written
 	if err == io.EOF {
@@ -141,14 +143,19 @@ func (r *relay) write() {
 	for {
 		p, end, err := r.backlog.take()
 		switch {
+		case end && r.broken:
+			// What came is the client's, and that it is not all must be seen after it.
+			err = r.client.flush()
+			fallthrough
 		case err != nil || end:
 			r.writeErr = err
 			return
 		case p != nil:
 			err = r.client.write(p)
 		default:
-			err = r.client.flush()
-			r.backlog.wait()
+			if err = r.client.flush(); err == nil {
+				r.backlog.wait()
+			}
 		}
 		if err != nil {
 			r.writeErr = err
