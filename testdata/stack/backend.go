@@ -24,7 +24,7 @@ func Resident(t T, workers int) *Backend {
 	a := App(t)
 	php := program(t, a, "php8.2")
 	return startBackend(t, a, "resident", func(addr string) []string {
-		return []string{php, "-d", "opcache.enable_cli=1", filepath.Join(a.Source, "resident/server.php"),
+		return []string{php, "-d", "opcache.enable_cli=1", "-d", "post_max_size=2G", filepath.Join(a.Source, "resident/server.php"),
 			"--listen=" + addr, "--workers=" + strconv.Itoa(workers)}
 	})
 }
