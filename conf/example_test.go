@@ -146,3 +146,13 @@ func TestEveryFormOfTheSchemaIsKnown(t *testing.T) {
 		}
 	})
 }
+
+func TestImageConfigurationIsValid(t *testing.T) {
+	t.Setenv("APP_PUBLIC", "/srv/app/public")
+	t.Setenv("FPM", "php:9000")
+	cfg, err := Load("docker.toml")
+	must(t, err)
+	if cfg.Listen[0].Addr != ":8080" || cfg.Upstreams["fpm"].FastCGI[0] != (Endpoint{"tcp", "php:9000"}) {
+		t.Errorf("listen %v, fpm %v", cfg.Listen, cfg.Upstreams["fpm"].FastCGI)
+	}
+}

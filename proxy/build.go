@@ -3,6 +3,7 @@ package proxy
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"reflect"
 	"slices"
 
@@ -38,6 +39,10 @@ func (g *Gateway) build(cfg *conf.Config, old *state) (*state, error) {
 }
 
 func (b *builder) openLog() error {
+	if b.gateway.dry {
+		b.log = zap.NewNop()
+		return nil
+	}
 	if b.old != nil && b.old.cfg.Log == b.cfg.Log && b.old.log.retain() {
 		b.state.log = b.old.log
 	} else {
@@ -82,16 +87,34 @@ func (b *builder) openCerts() error {
 		b.state.certs = b.old.certs
 		return nil
 	}
+	storage, free, err := b.certificateStorage()
+	if err != nil {
+		return err
+	}
 	manager, err := certs.New(certs.Config{
 		Issuer: b.cfg.TLS.Issuer, Hosts: hosts, Email: b.cfg.TLS.Email, CA: b.cfg.TLS.CA, CARoot: b.cfg.TLS.CARoot,
-		Storage: b.cfg.Storage, CertFile: b.cfg.TLS.Cert, KeyFile: b.cfg.TLS.Key, Logger: b.log,
+		Storage: storage, CertFile: b.cfg.TLS.Cert, KeyFile: b.cfg.TLS.Key, Logger: b.log,
 		HTTPPort: port(b.cfg, "http"), TLSPort: port(b.cfg, "https"),
 	})
 	if err != nil {
+		free()
 		return fmt.Errorf("tls: %w", err)
 	}
-	b.state.certs = share(manager, (*certs.Manager).Close)
+	b.state.certs = share(manager, func(m *certs.Manager) {
+		m.Close()
+		free()
+	})
 	return nil
+}
+
+// certificateStorage is where certificates are kept, which for a look alone is a folder that goes away.
+func (b *builder) certificateStorage() (dir string, free func(), err error) {
+	if !b.gateway.dry {
+		return b.cfg.Storage, func() {}, nil
+	}
+	dir, err = os.MkdirTemp("", "gateway-check-")
+	// What cannot be removed is an empty folder among the temporary ones.
+	return dir, func() { _ = os.RemoveAll(dir) }, err
 }
 
 // buildHandler builds the whole chain, outermost first.

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"slices"
 
 	"gateway/conf"
 	"gateway/proxy"
@@ -56,7 +58,6 @@ func realMain(args []string, out, words io.Writer) int {
 	switch {
 	case err != nil:
 		complain(words, err)
-		fmt.Fprintln(words, "gateway: hint: gateway --help lists the commands and options")
 		return 2
 	case opt.help:
 		fmt.Fprint(out, usage)
@@ -69,19 +70,32 @@ func realMain(args []string, out, words io.Writer) int {
 	return 0
 }
 
-// complain prints every error that err is made of, one a line, and what can be done about it.
+// complain prints every error that err is made of, one a line, and what can be done about them.
 func complain(words io.Writer, err error) {
+	var hints []string
 	for _, one := range flatten(err) {
 		fmt.Fprintf(words, "gateway: error: %v\n", one)
-		var listen *proxy.ListenError
-		if errors.As(one, &listen) && listen.Hint != "" {
-			fmt.Fprintf(words, "gateway: hint: %s\n", listen.Hint)
-		}
-		var hinted *hintError
-		if errors.As(one, &hinted) {
-			fmt.Fprintf(words, "gateway: hint: %s\n", hinted.hint)
+		if hint := hintFor(one); hint != "" && !slices.Contains(hints, hint) {
+			hints = append(hints, hint)
 		}
 	}
+	for _, hint := range hints {
+		fmt.Fprintf(words, "gateway: hint: %s\n", hint)
+	}
+}
+
+func hintFor(err error) string {
+	var listen *proxy.ListenError
+	var hinted *hintError
+	switch {
+	case errors.As(err, &listen):
+		return listen.Hint
+	case errors.As(err, &hinted):
+		return hinted.hint
+	case errors.Is(err, errUsage):
+		return "gateway --help lists the commands and options"
+	}
+	return ""
 }
 
 // flatten splits a joined error into its parts.
@@ -107,9 +121,11 @@ func (e *hintError) Unwrap() error { return e.err }
 
 // load reads the configuration that the options name.
 func load(opt options) (*conf.Config, error) {
-	cfg, err := conf.Load(opt.config)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, &hintError{err, "name the file with -c, or start from gateway.example.toml"}
+	if _, err := os.Stat(opt.config); errors.Is(err, fs.ErrNotExist) {
+		return nil, &hintError{
+			fmt.Errorf("%s: no such file", opt.config),
+			"name the file with -c; gateway.example.toml shows what can stand in it, and gateway demo needs none",
+		}
 	}
-	return cfg, err
+	return conf.Load(opt.config)
 }
