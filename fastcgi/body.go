@@ -54,6 +54,7 @@ func (c *call) close() {
 	c.interrupt()
 }
 
+// fail ends the body. After END_REQUEST there is nothing left to end but the buffer.
 func (b *body) fail(err error) {
 	switch {
 	case err == io.EOF:
@@ -68,6 +69,8 @@ func (b *body) fail(err error) {
 	}
 }
 
+// read holds the script to its Content-Length: a body that is longer would be taken for the next answer by a client
+// that believes the length, and one that is shorter for a whole one by a client that does not.
 func (b *body) read(p []byte) (int, error) {
 	if b.none {
 		return 0, b.c.discard()
@@ -153,6 +156,7 @@ func (c *call) settle() {
 	}
 }
 
+// readEnd reads END_REQUEST. Its application status is an exit code that FPM always sends as 0.
 func (c *call) readEnd() error {
 	s := &c.stream
 	if err := s.need(endSize); err != nil {

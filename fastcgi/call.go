@@ -56,6 +56,7 @@ func (c *call) Do(req *gofast.Request) (*gofast.ResponsePipe, error) {
 // Close has nothing to do: connections are the Transport's.
 func (c *call) Close() error { return nil }
 
+// exchange returns with the header read. From then on whoever reads the body drives the call.
 func (c *call) exchange(m *message) error {
 	if err := c.connect(); err != nil {
 		m.free()
@@ -75,6 +76,7 @@ func (c *call) exchange(m *message) error {
 	return nil
 }
 
+// connect gets a connection and tells the trace. Until one is there, nothing can have reached a script.
 func (c *call) connect() error {
 	if c.trace != nil && c.trace.GetConn != nil {
 		c.trace.GetConn(c.t.cfg.Address)
@@ -130,6 +132,7 @@ func (c *call) Read(p []byte) (int, error) {
 	return 0, c.readError(err)
 }
 
+// heardFrom notes a byte of any kind: STDERR too shows that a worker is at work.
 func (c *call) heardFrom() {
 	c.mu.Lock()
 	first := !c.heard
@@ -195,7 +198,8 @@ func (c *call) error(op string, err error) *Error {
 	return e
 }
 
-// fail ends the call for the reason err and returns it as an *Error.
+// fail ends the call for the reason err and returns it as an *Error. After a timeout, too, the worker is waited for:
+// it is the one that is known to be stuck.
 func (c *call) fail(err error) *Error {
 	e := c.error(opOf(err), err)
 	if isDead(err) {

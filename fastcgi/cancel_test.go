@@ -61,6 +61,9 @@ func TestLingeringEndsAfterFirstByteTimeout(t *testing.T) {
 	if !e.Timeout() || e.SafeToRetry() || e.Busy() {
 		t.Errorf("error = %v: timeout %t, safe %t, busy %t, want only the first", e, e.Timeout(), e.SafeToRetry(), e.Busy())
 	}
+	if !strings.HasSuffix(e.Error(), "no answer for 50ms") {
+		t.Errorf("error = %q", e)
+	}
 	await(t, closed, "closing a silent connection")
 	await(t, e.Released(), "release")
 }

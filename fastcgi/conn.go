@@ -27,6 +27,7 @@ type dialer struct {
 	net              net.Dialer
 }
 
+// newDialer refuses an address that no dial could succeed with.
 func newDialer(network, address string, timeout time.Duration) (*dialer, error) {
 	d := &dialer{network: network, address: address, net: net.Dialer{Timeout: timeout}}
 	switch network {
@@ -45,6 +46,7 @@ func newDialer(network, address string, timeout time.Duration) (*dialer, error) 
 	return d, nil
 }
 
+// dial ends with ctx. The hooks of a TCP dial are called by package net.
 func (d *dialer) dial(ctx context.Context, trace *httptrace.ClientTrace) (*conn, error) {
 	if d.unix != nil {
 		return d.dialUnix(trace)

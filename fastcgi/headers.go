@@ -15,6 +15,8 @@ func mapHeaders(inner gofast.SessionHandler) gofast.SessionHandler {
 	}
 }
 
+// addHeaders adds no X-Forwarded header: to PHP we are the web server, and whoever calls has dropped those that a
+// client may not send.
 func addHeaders(params map[string]string, r *http.Request) {
 	named := r.Header["Connection"]
 	for name, values := range r.Header {
@@ -59,6 +61,7 @@ func paramName(header string) (string, bool) {
 	return "", false
 }
 
+// foldName is the rule of CGI (RFC 3875, 4.1.18). Names that differ only in what is folded here were refused before.
 func foldName(header string) string {
 	b := make([]byte, 0, 64)
 	b = append(b, "HTTP_"...)

@@ -8,7 +8,7 @@ const maxParams = 1 << 20
 // appendParams appends the PARAMS records of params, and the empty one that ends them. Each record holds whole
 // pairs: FPM resets a connection on which a pair crosses into the next record.
 func appendParams(b []byte, params map[string]string) ([]byte, error) {
-	at, total := len(b), 0
+	at, total := len(b), 0 // at: the header of the record being filled
 	b = appendHeader(b, typeParams, 0)
 	for name, value := range params {
 		size := pairSize(name, value)
@@ -29,6 +29,7 @@ func appendParams(b []byte, params map[string]string) ([]byte, error) {
 	return b, nil
 }
 
+// pairSize is what appendPair will add. Knowing it beforehand is what keeps pairs whole.
 func pairSize(name, value string) int {
 	return lengthSize(len(name)) + lengthSize(len(value)) + len(name) + len(value)
 }
@@ -40,6 +41,7 @@ func lengthSize(n int) int {
 	return 4
 }
 
+// appendPair appends both lengths, then both strings (FastCGI 1.0, 3.4).
 func appendPair(b []byte, name, value string) []byte {
 	b = appendLength(b, len(name))
 	b = appendLength(b, len(value))

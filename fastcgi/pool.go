@@ -50,6 +50,7 @@ func (p *idlePool) put(c *conn) {
 	}
 }
 
+// push reports whether c was kept. Its timer only takes away what it finds idle, so one that comes late is harmless.
 func (p *idlePool) push(c *conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -73,6 +73,8 @@ func lineBreak(b []byte) int {
 	return 0
 }
 
+// setResponse makes the response of a header. An answer without a body keeps the length that a body would have had,
+// which HEAD is there to ask for.
 func (c *call) setResponse(block []byte) error {
 	h, err := parseHead(string(block))
 	if err != nil {
@@ -144,6 +146,7 @@ func splitLine(line string) (name, value string, ok bool) {
 	return textproto.CanonicalMIMEHeaderKey(name), strings.Trim(value, " \t"), true
 }
 
+// isToken is the tchar of RFC 9110, 5.6.2. A space is none, so the text of a PHP error is not taken for a header.
 func isToken(c byte) bool {
 	return isAlnum(c) || strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0
 }
@@ -182,6 +185,8 @@ func (h *head) add(name string, one []string) bool {
 	return true
 }
 
+// setLength takes digits only, and repeated lines only if they agree: a length that is in doubt could make the rest of
+// this answer the beginning of another.
 func (h *head) setLength(one []string) bool {
 	n, err := strconv.ParseUint(one[0], 10, 63)
 	if err != nil || h.length >= 0 && h.length != int64(n) {

@@ -28,6 +28,7 @@ func (c *call) send(m *message) error {
 	return err
 }
 
+// writeMessage writes in one call, which for a small request is one packet and one wakeup of the worker.
 func (c *call) writeMessage(m *message) error {
 	err := c.armWrite()
 	n := 0
@@ -58,6 +59,8 @@ func (c *call) sendBody() {
 	c.wroteRequest(err)
 }
 
+// copyBody sends as many bytes as were promised: PHP would wait for more for ever, and take what is left over for the
+// next request of the connection.
 func (c *call) copyBody() error {
 	buf := stdinBuffers.Get().(*stdinBuffer)
 	defer stdinBuffers.Put(buf)
@@ -93,6 +96,7 @@ func (c *call) write(b []byte) error {
 // errAnswered stops a body whose script has answered without wanting the rest.
 var errAnswered = errors.New("answered before the body was read")
 
+// armWrite sets the deadline of the next write. A context that has ended stops the params, but not a body.
 func (c *call) armWrite() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -64,6 +64,9 @@ func mapOperator(inner gofast.SessionHandler) gofast.SessionHandler {
 	}
 }
 
+// addEnv names the script in the same resolved folder everywhere: where DOCUMENT_ROOT and SCRIPT_FILENAME, or the last
+// parts of SCRIPT_NAME and SCRIPT_FILENAME, differ, Symfony computes a wrong base URL. No PATH_INFO is sent; the front
+// controller routes by REQUEST_URI.
 func addEnv(params map[string]string, env *Env) {
 	script := or(env.Script, "/index.php")
 	params["DOCUMENT_ROOT"] = env.Root
@@ -73,6 +76,7 @@ func addEnv(params map[string]string, env *Env) {
 	params["SERVER_SOFTWARE"] = or(env.Software, "gateway")
 }
 
+// addURI takes the query from the same bytes. They are not decoded or cleaned: signed URLs are checked against them.
 func addURI(params map[string]string, r *http.Request, env *Env) {
 	uri := env.RequestURI
 	if uri == "" {
@@ -84,6 +88,8 @@ func addURI(params map[string]string, r *http.Request, env *Env) {
 	params["REQUEST_METHOD"] = or(r.Method, http.MethodGet)
 }
 
+// addAddresses leaves HTTPS out when the scheme is http, since PHP code often only asks whether it is set, and
+// REMOTE_HOST always, which would need a look-up.
 func addAddresses(params map[string]string, env *Env) {
 	scheme := or(env.Scheme, "http")
 	params["REQUEST_SCHEME"] = scheme
