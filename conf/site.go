@@ -22,8 +22,8 @@ type Site struct {
 	SymlinkTargets []string `toml:"symlink_targets,path"`
 	// Params are given to every script, in the order of their names, and win over all others. Default: none.
 	Params []Param `toml:"params"`
-	// Headers are given to every response of the application that has none of that name, in the order of
-	// their names. Default: X-Content-Type-Options nosniff and X-Frame-Options SAMEORIGIN, as Laravel's page for
+	// Headers are given to every file, and to every response of the application that has none of that name,
+	// in the order of their names. Default: X-Content-Type-Options nosniff and X-Frame-Options SAMEORIGIN, as Laravel's page for
 	// Nginx has it; an empty value in the file takes one out.
 	Headers []Header `toml:"headers"`
 	// Limits take the place of the general ones.

@@ -26,7 +26,7 @@ func (b *builder) site(cfg conf.Site) (http.Handler, error) {
 	}
 	return outermostFirst(app,
 		limitBody(cfg.Limits.Body, cfg.Limits.BodyTimeout),
-		serveFiles(files),
+		serveFiles(files, headers(cfg.Headers)),
 	), nil
 }
 
@@ -69,11 +69,8 @@ func (b *builder) splitKey(cfg conf.Split) ([]byte, error) {
 func (b *builder) forward(site conf.Site, name string, files *static.Files) *forward {
 	cfg := b.cfg.Upstreams[name]
 	f := &forward{
-		group: b.state.groups[name].value, dialect: octane{}, spool: b.cfg.Limits.ResponseSpool,
+		group: b.state.groups[name].value, headers: headers(site.Headers), dialect: &octane{"/" + site.Index}, spool: b.cfg.Limits.ResponseSpool,
 		write: writeTimeout, idle: cfg.TunnelIdle, tunnels: &b.gateway.tunnels,
-	}
-	for _, h := range site.Headers {
-		f.headers = append(f.headers, header{h.Name, h.Value})
 	}
 	if len(cfg.FastCGI) > 0 {
 		f.dialect = &fpm{files: files, script: "/" + site.Index, serverName: site.ServerName, params: params(site.Params)}
@@ -85,6 +82,14 @@ func params(from []conf.Param) []fastcgi.Param {
 	to := make([]fastcgi.Param, len(from))
 	for i, p := range from {
 		to[i] = fastcgi.Param(p)
+	}
+	return to
+}
+
+func headers(from []conf.Header) []header {
+	to := make([]header, len(from))
+	for i, h := range from {
+		to[i] = header{h.Name, []string{h.Value}}
 	}
 	return to
 }

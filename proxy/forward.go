@@ -36,7 +36,11 @@ type dialect interface {
 	hidden() []string
 }
 
-type header struct{ name, value string }
+// header is one of the site's own. Its values are shared by all answers.
+type header struct {
+	name   string
+	values []string
+}
 
 func (f *forward) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rec := observe.FromContext(r.Context())
@@ -126,9 +130,12 @@ func (f *forward) copyHeader(to, from http.Header) {
 	for name, values := range from {
 		to[name] = append(to[name], values...)
 	}
+	if from["Content-Type"] == nil {
+		to["Content-Type"] = nil // else net/http would guess one
+	}
 	for _, h := range f.headers {
 		if to[h.name] == nil {
-			to[h.name] = []string{h.value}
+			to[h.name] = h.values
 		}
 	}
 }

@@ -118,7 +118,10 @@ func (l *listener) drain(ctx context.Context) {
 // state that is current when a request or a handshake comes.
 func (g *Gateway) server(limits conf.Limits) *http.Server {
 	return &http.Server{
-		Handler:           g,
+		Handler: g,
+		// "OPTIONS *" would be answered without a look at it, and without a line in the log.
+		DisableGeneralOptionsHandler: true,
+
 		ReadHeaderTimeout: limits.HeaderTimeout,
 		IdleTimeout:       limits.IdleTimeout,
 		MaxHeaderBytes:    int(limits.HeaderBytes),

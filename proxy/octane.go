@@ -5,15 +5,18 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 )
 
 // octane speaks to an application server over HTTP/1.1 and tells it what Octane's own page for Nginx
 // does, and the scheme, host and port as well.
-type octane struct{}
+type octane struct {
+	index string // path of the front controller
+}
 
-func (octane) hidden() []string { return []string{"X-Accel-Buffering"} }
+func (*octane) hidden() []string { return []string{"X-Accel-Buffering"} }
 
-func (octane) request(ctx context.Context, r *http.Request, target string) (*http.Request, func() []string, error) {
+func (o *octane) request(ctx context.Context, r *http.Request, target string) (*http.Request, func() []string, error) {
 	upgrade := ""
 	if isUpgrade(r) {
 		upgrade = r.Header.Get("Upgrade")
@@ -25,9 +28,21 @@ func (octane) request(ctx context.Context, r *http.Request, target string) (*htt
 	}
 	tellOrigin(h, r)
 	out := r.WithContext(ctx)
-	out.RequestURI = target
+	out.RequestURI = o.target(r, target)
 	out.TransferEncoding = nil
 	return out, nil, nil
+}
+
+// target is the root for the front controller: Octane knows no scripts and would route the path of one.
+func (o *octane) target(r *http.Request, target string) string {
+	if r.URL.Path != o.index {
+		return target
+	}
+	_, query, asked := strings.Cut(target, "?")
+	if !asked {
+		return "/"
+	}
+	return "/?" + query
 }
 
 // tellOrigin sets what the application must know of the client. The names in capitals are those of
@@ -38,13 +53,25 @@ func tellOrigin(h http.Header, r *http.Request) {
 	h["X-Forwarded-For"] = []string{client}
 	h["X-Forwarded-Proto"] = []string{scheme}
 	h["X-Forwarded-Host"] = []string{r.Host}
-	h["X-Forwarded-Port"] = []string{port}
+	h["X-Forwarded-Port"] = []string{portOf(r.Host, scheme)}
 	h["Scheme"] = []string{scheme}
 	h["SERVER_PORT"] = []string{port}
 	h["REMOTE_ADDR"] = []string{client}
 }
 
-// origin returns the scheme and the port that the client used.
+// portOf returns the port that the client wrote, or that of the scheme. The one that this machine listens
+// on is another behind a mapping, such as that of a container, and Laravel builds its links with what it is told.
+func portOf(host, scheme string) string {
+	port := host[strings.LastIndexByte(host, ':')+1:]
+	if n, err := strconv.ParseUint(port, 10, 16); err == nil && n > 0 && len(port) < len(host) {
+		return port
+	}
+	return defaultPorts[scheme]
+}
+
+var defaultPorts = map[string]string{"http": "80", "https": "443"}
+
+// origin returns the scheme that the client used and the port that it came to.
 func origin(r *http.Request) (scheme, port string) {
 	scheme = "http"
 	if r.TLS != nil {
@@ -53,5 +80,5 @@ func origin(r *http.Request) (scheme, port string) {
 	if addr, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
 		return scheme, strconv.Itoa(addr.Port)
 	}
-	return scheme, map[string]string{"http": "80", "https": "443"}[scheme]
+	return scheme, defaultPorts[scheme]
 }

@@ -64,8 +64,9 @@ func authority(hostport, port string) string {
 	return net.JoinHostPort(strings.Trim(host, "[]"), port)
 }
 
-// serveFiles answers from the public folder what is there, and refuses what must not be asked for.
-func serveFiles(files *static.Files) layer {
+// serveFiles answers from the public folder what is there, with the site's own headers, and refuses what must
+// not be asked for.
+func serveFiles(files *static.Files, headers []header) layer {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			release, err := files.Release()
@@ -73,7 +74,16 @@ func serveFiles(files *static.Files) layer {
 				fail(w, r, fmt.Errorf("%w: %w", errRelease, err))
 				return
 			}
+			h := w.Header()
+			for _, own := range headers {
+				h[own.name] = own.values
+			}
 			outcome, err := files.Serve(w, r, release)
+			if outcome == static.NotMine {
+				for _, own := range headers {
+					delete(h, own.name)
+				}
+			}
 			rec := observe.FromContext(r.Context())
 			switch {
 			case outcome == static.Aborted:

@@ -169,7 +169,7 @@ func TestBadInputIsAnsweredAndTheNextClientServed(t *testing.T) {
 		"10,000 header lines":      {"GET / HTTP/1.1\r\nHost: x\r\n" + lines + "\r\n", "HTTP/1.1 431 "},
 		"1 MiB header line":        {"GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 1<<20) + "\r\n\r\n", "HTTP/1.1 431 "},
 		"bad chunk":                {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "HTTP/1.1 400 "},
-		"asterisk, net/http's own": {"OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "HTTP/1.1 200 "},
+		"asterisk":                 {"OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "HTTP/1.1 400 "},
 		"connect":                  {"CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\nConnection: close\r\n\r\n", "HTTP/1.1 400 "},
 		"slow head":                {"GET / HTTP/1.1\r\nHost", ""},
 		"slow body":                {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nx", "HTTP/1.1 408 "},
