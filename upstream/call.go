@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"gateway/upstream/spool"
@@ -25,6 +26,7 @@ type call struct {
 	failure *Error // of the attempt before, for trace
 
 	spool  *spool.Spool // nil when there is no body
+	users  atomic.Int32 // of the spool: the call itself, and every body that a transport has not closed
 	length int64
 
 	waiter  waiter
@@ -105,7 +107,36 @@ func (c *call) readBody() error {
 		return nil
 	}
 	c.spool.CloseWrite(nil)
+	c.users.Store(1)
 	return nil
+}
+
+// replay is the body of one attempt.
+type replay struct {
+	*spool.Reader
+	call   *call
+	closed atomic.Bool
+}
+
+func (c *call) replay() io.ReadCloser {
+	c.users.Add(1)
+	return &replay{Reader: c.spool.NewReader(), call: c}
+}
+
+func (r *replay) Close() error {
+	if r.closed.Swap(true) {
+		return nil
+	}
+	err := r.Reader.Close()
+	r.call.letGo()
+	return err
+}
+
+// letGo frees the spool when nobody uses it any more.
+func (c *call) letGo() {
+	if c.users.Add(-1) == 0 {
+		c.spool.Close()
+	}
 }
 
 // spoolError blames the client for all but our own disk: what else can fail is its connection, its framing or
@@ -179,8 +210,8 @@ func (c *call) giveBody(out *http.Request) {
 	case c.spool == nil:
 		out.Body, out.GetBody = http.NoBody, nil
 	default:
-		out.Body = c.spool.NewReader()
-		out.GetBody = func() (io.ReadCloser, error) { return c.spool.NewReader(), nil }
+		out.Body = c.replay()
+		out.GetBody = func() (io.ReadCloser, error) { return c.replay(), nil }
 	}
 }
 
@@ -196,11 +227,11 @@ func (c *call) note(b *backend, p *probe) {
 	}
 }
 
-// end frees what the request itself holds. A transport that is still reading the body, since the answer came
-// early, gets an error from it and gives up its connection.
+// end frees what the request itself holds. A transport may still be sending the body: one that stopped half-way
+// when its client left would make PHP run the script with what it had.
 func (c *call) end() {
 	if c.spool != nil {
-		c.spool.Close()
+		c.letGo()
 	}
 	if c.upgrade && c.in.Body != nil {
 		c.in.Body.Close()

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -199,4 +200,36 @@ func TestBrokenBodyIsReportedOnce(t *testing.T) {
 		t.Errorf("counted %d times", n)
 	}
 	drain(t, g)
+}
+
+// slowSender fails at once, as when the client leaves, and goes on reading the request's body.
+type slowSender struct {
+	resume chan struct{}
+	got    chan string
+}
+
+func (s *slowSender) RoundTrip(r *http.Request) (*http.Response, error) {
+	go func() {
+		<-s.resume
+		body, err := io.ReadAll(r.Body)
+		r.Body.Close()
+		if err != nil {
+			body = []byte(err.Error())
+		}
+		s.got <- string(body)
+	}()
+	return nil, context.Canceled
+}
+
+func TestBodyStaysWholeForATransportThatIsStillSending(t *testing.T) {
+	sender := &slowSender{resume: make(chan struct{}), got: make(chan string)}
+	g := newGroup(t, Config{Backends: []BackendConfig{{Addr: "a", Transport: sender}}})
+	want := strings.Repeat("x", 200<<10) // part of it on disk
+	if _, err := send(g, newRequest("POST", want)); err == nil {
+		t.Fatal("no error")
+	}
+	close(sender.resume)
+	if got := <-sender.got; got != want {
+		t.Errorf("the transport read %d bytes, %.60q; want %d", len(got), got, len(want))
+	}
 }
