@@ -10,23 +10,11 @@ import (
 
 // params decodes a table whose keys are the names of FastCGI parameters.
 func (d *decoder) params(v reflect.Value, n *node, path string) {
-	if !d.is(tableKind, n, path, "a table of strings") {
-		return
-	}
+	bad := func(value string) bool { return strings.ContainsRune(value, 0) }
 	var params []Param
-	for _, k := range n.keys {
-		value, full := n.get(k.name), join(path, k.name)
-		switch {
-		case value.bad:
-		case k.name == "" || strings.ContainsFunc(k.name, notBare) || strings.Contains(k.name, "-"):
-			d.faults.add(n.src, k.at, full, "want a name of letters, digits and _")
-		case !d.is(stringKind, value, full, "a string"):
-		case strings.ContainsRune(value.text, 0):
-			d.fail(value, full, "the value holds a NUL")
-		default:
-			params = append(params, Param{k.name, value.text})
-		}
-	}
+	d.pairs(n, path, pairForm{not: "-", names: "letters, digits and _", bad: bad, holds: "a NUL"}, func(name, value string) {
+		params = append(params, Param{name, value})
+	})
 	slices.SortFunc(params, func(a, b Param) int { return strings.Compare(a.Name, b.Name) })
 	v.Set(reflect.ValueOf(params))
 }
@@ -34,24 +22,39 @@ func (d *decoder) params(v reflect.Value, n *node, path string) {
 // headers decodes a table whose keys are the names of response headers. An empty value stays, to take a
 // default out.
 func (d *decoder) headers(v reflect.Value, n *node, path string) {
+	bad := func(value string) bool { return strings.ContainsFunc(value, unicode.IsControl) }
+	var headers []Header
+	d.pairs(n, path, pairForm{not: "_", names: "letters, digits and -", bad: bad, holds: "a control character"}, func(name, value string) {
+		headers = append(headers, Header{http.CanonicalHeaderKey(name), value})
+	})
+	v.Set(reflect.ValueOf(headers))
+}
+
+// pairForm says what names and values a table of the user's own keys may have.
+type pairForm struct {
+	not, names string // the one of - and _ that a name may not have, and what it may
+	bad        func(value string) bool
+	holds      string // what makes a value bad
+}
+
+// pairs calls take for each pair of the table that has that form, and reports the others.
+func (d *decoder) pairs(n *node, path string, form pairForm, take func(name, value string)) {
 	if !d.is(tableKind, n, path, "a table of strings") {
 		return
 	}
-	var headers []Header
 	for _, k := range n.keys {
 		value, full := n.get(k.name), join(path, k.name)
 		switch {
 		case value.bad:
-		case k.name == "" || strings.ContainsFunc(k.name, notBare) || strings.Contains(k.name, "_"):
-			d.faults.add(n.src, k.at, full, "want a name of letters, digits and -")
+		case k.name == "" || strings.ContainsFunc(k.name, notBare) || strings.Contains(k.name, form.not):
+			d.faults.add(n.src, k.at, full, "want a name of %s", form.names)
 		case !d.is(stringKind, value, full, "a string"):
-		case strings.ContainsFunc(value.text, unicode.IsControl):
-			d.fail(value, full, "the value holds a control character")
+		case form.bad(value.text):
+			d.fail(value, full, "the value holds %s", form.holds)
 		default:
-			headers = append(headers, Header{http.CanonicalHeaderKey(k.name), value.text})
+			take(k.name, value.text)
 		}
 	}
-	v.Set(reflect.ValueOf(headers))
 }
 
 // withDefaultHeaders fills in the headers that every site has, takes out those without a value, and sorts.
