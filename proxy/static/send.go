@@ -1,6 +1,7 @@
 package static
 
 import (
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -34,7 +35,7 @@ func (f *Files) send(w http.ResponseWriter, r *http.Request, opened *file, name 
 		body.detach() // the parts are read by a goroutine that may end after us
 	}
 	now := f.now()
-	out := &writer{ResponseWriter: w, encoding: encoding, now: now}
+	out := &writer{ResponseWriter: w, encoding: encoding, size: body.size, now: now}
 	http.ServeContent(out, r, "", opened.modified(now), body)
 	return out.outcome(r, name)
 }
@@ -46,13 +47,34 @@ func withoutOddRange(r *http.Request) *http.Request {
 	if value == "" {
 		return r
 	}
-	if r.Method == http.MethodGet && strings.HasPrefix(value, "bytes=") && strings.Count(value, ",") < maxRanges {
+	odd := r.Method != http.MethodGet || !strings.HasPrefix(value, "bytes=") || strings.Count(value, ",") >= maxRanges
+	if !odd && !strings.Contains(value, "-0") {
 		return r
 	}
 	plain := r.WithContext(r.Context())
 	plain.Header = r.Header.Clone()
-	plain.Header.Del("Range")
+	if odd {
+		plain.Header.Del("Range")
+	} else {
+		plain.Header.Set("Range", withoutNothing(value))
+	}
 	return plain
+}
+
+// withoutNothing takes the last no bytes, -0, out of a list of ranges: net/http takes them for a part of the
+// file. A list of nothing else is one that no file satisfies.
+func withoutNothing(value string) string {
+	var some []string
+	for item := range strings.SplitSeq(strings.TrimPrefix(value, "bytes="), ",") {
+		last, ok := strings.CutPrefix(strings.TrimSpace(item), "-")
+		if !ok || last == "" || strings.Trim(last, "0") != "" {
+			some = append(some, item)
+		}
+	}
+	if some == nil {
+		some = []string{strconv.Itoa(math.MaxInt64) + "-"}
+	}
+	return "bytes=" + strings.Join(some, ",")
 }
 
 // firstStamp is the time before which a modification time says nothing: tools that build the same archive

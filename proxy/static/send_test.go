@@ -108,6 +108,8 @@ func TestRanges(t *testing.T) {
 			{"more than all last bytes", "bytes=-99999999", nil, 206, body},
 			{"after the end", "bytes=99999999-", nil, 416, ""},
 			{"nonsense", "bytes=x", nil, 416, ""},
+			{"the last no bytes", "bytes=-0", nil, 416, ""},
+			{"the last no bytes, in a list", "bytes=-00, 0-3", nil, 206, "0123"},
 			{"unknown unit", "items=0-1", nil, 200, body},
 			{"as many parts as an attack", "bytes=0-0" + strings.Repeat(",0-0", maxRanges), nil, 200, body},
 			{"If-Range, same tag", "bytes=0-3", []string{"If-Range", etag}, 206, "0123"},
@@ -123,7 +125,9 @@ func TestRanges(t *testing.T) {
 			}
 		}
 		s.get(path, "Range", "bytes=0-3").wantHeader(t, "Content-Range", "bytes 0-3/"+strconv.Itoa(size))
-		s.get(path, "Range", "bytes=99999999-").wantHeader(t, "Content-Range", "bytes */"+strconv.Itoa(size))
+		for _, none := range []string{"bytes=99999999-", "bytes=x", "bytes=5-4", "bytes=-0"} {
+			s.get(path, "Range", none).wantHeader(t, "Content-Range", "bytes */"+strconv.Itoa(size))
+		}
 	}
 }
 

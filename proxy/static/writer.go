@@ -20,6 +20,7 @@ var buffers = sync.Pool{New: func() any { return new([smallFile]byte) }}
 type writer struct {
 	http.ResponseWriter
 	encoding string
+	size     int64
 	now      time.Time
 	status   int
 	written  int64
@@ -35,6 +36,9 @@ func (w *writer) WriteHeader(status int) {
 	case status == http.StatusPreconditionFailed:
 		delete(h, "Content-Type")
 		delete(h, "Cache-Control")
+	case status == http.StatusRequestedRangeNotSatisfiable:
+		// ServeContent says it only where it understood what was asked for.
+		h["Content-Range"] = []string{"bytes */" + strconv.FormatInt(w.size, 10)}
 	case w.encoding != "" && (status == http.StatusOK || status == http.StatusPartialContent):
 		h["Content-Encoding"] = []string{w.encoding}
 	}
