@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// A free slot and a waiting request never exist at the same time: whoever frees a slot, or brings a backend
-// back, hands it to the oldest waiter before letting go of the lock. So a newcomer that finds the queue empty
-// may help itself, and one that does not goes to its end.
+// A free slot and a request that would take it never wait for each other: whoever frees a slot, or brings a
+// backend back, hands it to the oldest waiter before letting go of the lock. So a newcomer that finds the queue
+// empty may help itself, and one that does not goes to its end.
 
 // acquire takes a slot for w, waiting for it where it must.
 func (g *Group) acquire(ctx context.Context, w *waiter) (*backend, error) {
@@ -25,6 +25,7 @@ func (g *Group) acquire(ctx context.Context, w *waiter) (*backend, error) {
 		return nil, g.busy(ErrQueueFull)
 	}
 	g.enqueue(w)
+	g.dispatch() // those before may all be waiting for another backend than one that has a slot free
 	g.mu.Unlock()
 	return g.wait(ctx, w)
 }
@@ -99,7 +100,7 @@ func pending(w worker) <-chan struct{} {
 // holds the lock.
 func (g *Group) claim(w *waiter) *backend {
 	candidates := g.candidates(w.avoid)
-	if len(candidates) == 0 && len(w.avoid) > 0 {
+	if len(candidates) == 0 && len(w.avoid) > 0 && !(w.insists && g.hasOther(w.avoid)) {
 		candidates = g.candidates(nil)
 	}
 	if len(candidates) == 0 {
@@ -125,15 +126,27 @@ func (g *Group) candidates(avoid []*backend) []*backend {
 	return free
 }
 
-// dispatch hands free slots to those who wait, the oldest first. The caller holds the lock.
+// hasOther reports whether a backend is in that is not to be avoided, be it with a free slot or without.
+func (g *Group) hasOther(avoid []*backend) bool {
+	return slices.ContainsFunc(g.backends, func(b *backend) bool {
+		return b.ejected.IsZero() && !slices.Contains(avoid, b)
+	})
+}
+
+// dispatch hands free slots to those who wait, the oldest first. Who insists on another backend than those that
+// have one free is passed over. The caller holds the lock.
 func (g *Group) dispatch() {
-	for w := g.queue.first; w != nil; w = g.queue.first {
+	var next *waiter
+	for w := g.queue.first; w != nil; w = next {
+		next = w.next
 		b := g.claim(w)
-		if b == nil {
+		if b == nil && !w.insists {
 			return
 		}
-		g.queue.remove(w)
-		w.ready <- b // never blocks: it has room for one, and a queued waiter has none
+		if b != nil {
+			g.queue.remove(w)
+			w.ready <- b // never blocks: it has room for one, and a queued waiter has none
+		}
 	}
 }
 

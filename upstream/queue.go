@@ -6,6 +6,7 @@ import "time"
 type waiter struct {
 	key      uint64 // for the hash policy
 	avoid    []*backend
+	insists  bool      // it rather waits for another backend than takes one of avoid
 	arrived  time.Time // its body was complete
 	deadline time.Time
 	ready    chan *backend // holds the backend once a slot of it was taken for this waiter

@@ -112,7 +112,8 @@ func (c *call) next(ctx context.Context, b *backend, p *probe, failure error) (*
 			return b, nil
 		}
 	} else {
-		c.waiter.avoid = append(c.waiter.avoid, b)
+		// It is the last attempt, and a backend that is stopping breaks off one connection after the other.
+		c.waiter.avoid, c.waiter.insists = append(c.waiter.avoid, b), true
 	}
 	return c.trade(ctx, b, failure)
 }

@@ -143,6 +143,50 @@ func TestRepeatedRequestPrefersAnotherBackend(t *testing.T) {
 	}
 }
 
+func TestRepeatedRequestWaitsForAnotherBackend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bad, good := &script{steps: []step{{err: errCut}, {}}}, newGate()
+		g := newGroup(t, Config{Policy: "hash", HashKey: func(r *http.Request) string { return r.URL.Path }, Backends: []BackendConfig{
+			{Addr: "bad", Transport: bad, MaxInFlight: 1}, {Addr: "good", Transport: good, MaxInFlight: 1},
+		}})
+		go send(g, toBackend(g, 1))
+		held := <-good.began
+		repeated := make(chan error)
+		go func() {
+			_, err := send(g, toBackend(g, 0))
+			repeated <- err
+		}()
+		synctest.Wait()
+		if len(bad.bodies) != 1 || g.Queued() != 1 {
+			t.Errorf("bad tried %d times, %d queued; want the retry to wait for good", len(bad.bodies), g.Queued())
+		}
+		// Who comes later and does not mind is not held up by it.
+		if _, err := send(g, toBackend(g, 0)); err != nil || len(bad.bodies) != 2 {
+			t.Errorf("the next request: bad tried %d times, %v", len(bad.bodies), err)
+		}
+		good.end <- struct{}{}
+		if again := <-good.began; again == held {
+			t.Error("the same request twice")
+		}
+		good.end <- struct{}{}
+		if err := <-repeated; err != nil {
+			t.Error(err)
+		}
+		drain(t, g)
+	})
+}
+
+// toBackend makes a GET that the hash policy of g gives to its backend i.
+func toBackend(g *Group, i int) *http.Request {
+	for n := 0; ; n++ {
+		r := newRequest("GET", "")
+		r.URL.Path = fmt.Sprint("/", n)
+		if g.policy.pick(hash64(r.URL.Path), g.backends).index == i {
+			return r
+		}
+	}
+}
+
 func TestBackendThatRestartsIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
