@@ -1,0 +1,56 @@
+//go:build stack
+
+package main_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"gateway/testdata/stack"
+)
+
+// TestFPMReloadUnderLoadFailsNoGET: the old children have process_control_timeout for what they have in hand. A
+// connection that one of them had accepted but not yet read from is reset, and its GET sent once more.
+func TestFPMReloadUnderLoadFailsNoGET(t *testing.T) {
+	for name, kept := range map[string]string{"fresh": "", "kept": "keepalive = { max_idle = 2 }\n"} {
+		t.Run(name, func(t *testing.T) {
+			pool := stack.FPM(t, stack.FPMConfig{})
+			p := startGateway(t, site(t)+fastcgiUpstream("app", pool)+kept)
+			v := visit(t, p)
+			stop := crowd(8, func() outcome { return v.get("/api/slow/20") })
+			for range 4 {
+				pool.Reload(t)
+			}
+			all := stop()
+			for _, o := range all {
+				if o.err != nil || o.status != http.StatusOK || o.took > 5*time.Second {
+					t.Errorf("%s, want 200 soon", o)
+				}
+			}
+			if len(all) < 16 {
+				t.Errorf("only %d requests", len(all))
+			}
+			p.alive(t)
+		})
+	}
+}
+
+// TestFPMReloadWaitsForAScript: one that takes longer than the reload is answered by the child it began in.
+func TestFPMReloadWaitsForAScript(t *testing.T) {
+	pool := stack.FPM(t, stack.FPMConfig{Children: 2})
+	p := startGateway(t, site(t)+fastcgiUpstream("app", pool))
+	v := visit(t, p)
+	app := stack.App(t)
+	slow := make(chan outcome, 1)
+	go func() { slow <- v.get("/api/slow/1500?count=over-reload") }()
+	eventually(t, "the script runs", func() bool { return app.Count("over-reload") == 1 })
+	pool.Reload(t)
+	if o := <-slow; o.err != nil || o.status != http.StatusOK {
+		t.Errorf("%s, want 200", o)
+	}
+	if n := app.Count("over-reload"); n != 1 {
+		t.Errorf("the script ran %d times", n)
+	}
+	v.prompt()
+}
