@@ -95,11 +95,15 @@ func (c *checker) known(src *source, at int, path, name string) {
 func (c *checker) top() {
 	root, cfg := c.main.root, c.main.cfg
 	c.listen(root.good("listen"), cfg)
-	tokenGood := root.good("admin_token") == root.get("admin_token")
-	if admin := root.good("admin"); admin != nil && cfg.Admin.Network == "tcp" && cfg.Admin.Token == "" && tokenGood {
-		c.missing(admin, "admin_token", `missing; an admin address of HTTP wants a token, such as admin_token = "${GATEWAY_ADMIN_TOKEN}"`)
-	}
+	c.admin(root, cfg.Admin)
 	c.tls(root.get("tls"), cfg.TLS)
+}
+
+func (c *checker) admin(root *node, admin Admin) {
+	tokenGood := root.good("admin_token") == root.get("admin_token")
+	if n := root.good("admin"); n != nil && admin.Network == "tcp" && admin.Token == "" && tokenGood {
+		c.missing(n, "admin_token", `missing; an admin address of HTTP wants a token, such as admin_token = "${GATEWAY_ADMIN_TOKEN}"`)
+	}
 }
 
 func (c *checker) listen(n *node, cfg *Config) {
@@ -110,6 +114,9 @@ func (c *checker) listen(n *node, cfg *Config) {
 		c.fail(n, "listen", "empty; want at least one address, such as \"https://:443\"")
 	}
 	for i, l := range cfg.Listen {
+		if n.items[i].bad {
+			continue
+		}
 		same := func(o Listen) bool { return o.Addr == l.Addr && !strings.HasSuffix(o.Addr, ":0") }
 		if j := slices.IndexFunc(cfg.Listen, same); j >= 0 && j < i {
 			c.fail(n.items[i], index("listen", i), "%q has the address of %s already", l, index("listen", j))

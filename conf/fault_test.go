@@ -152,6 +152,10 @@ func TestFaultsOfShape(t *testing.T) {
 		`upstream: got a list; want tables, each with a name`, `site[0].app: no upstream "a"; there is none yet: want [upstream.a]`)
 }
 
+func TestWrongAddressesAreNotTwiceTheSame(t *testing.T) {
+	wantFaults(t, `listen = [«":80", «"8080"]`+rest, `listen[0]: got ":80": no scheme`, `listen[1]: got "8080": no scheme`)
+}
+
 func TestHostOfAnotherSite(t *testing.T) {
 	wantFaults(t, short+"[[site]]\nhosts = [\"a.example\", «\"WWW.shop.example\"]\nroot = \"/srv\"\napp = \"fpm\"\n",
 		`site[1].hosts[1]: "www.shop.example" is a host of a site already, in `)

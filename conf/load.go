@@ -27,6 +27,23 @@ func Load(path string) (*Config, error) {
 	return cfg, nil
 }
 
+// LoadAdmin reads from the main file where its gateway is spoken to. Faults of anything else do not matter: the
+// gateway that runs goes on with the configuration of before, and can be asked nevertheless.
+func LoadAdmin(path string) (Admin, error) {
+	l := &loader{contents: map[string][]byte{}}
+	main := l.file(path)
+	c := &checker{faults: &l.faults, main: main, whole: main.whole}
+	c.admin(main.root, main.cfg.Admin)
+	readable := l.contents[l.files[0]] != nil
+	l.faults.list = slices.DeleteFunc(l.faults.list, func(e *Error) bool {
+		return readable && e.Key != "admin" && e.Key != "admin_token"
+	})
+	if len(l.faults.list) > 0 {
+		return Admin{}, &Errors{List: l.faults.sorted(l.names)}
+	}
+	return main.cfg.Admin, nil
+}
+
 // loader is the state of one load.
 type loader struct {
 	faults   faults

@@ -185,3 +185,36 @@ func TestDigestFollowsContent(t *testing.T) {
 		t.Error("a removed file is seen")
 	}
 }
+
+func TestAdminIsReadFromAFileWithFaults(t *testing.T) {
+	t.Setenv("GATEWAY_TEST_TOKEN", "hunter2")
+	tcp := Admin{Endpoint{"tcp", "127.0.0.1:1"}, "hunter2"}
+	usual := Admin{Endpoint: Endpoint{"unix", "/run/gateway/admin.sock"}}
+	head := "admin = \"http://127.0.0.1:1\"\nadmin_token = \"${GATEWAY_TEST_TOKEN}\"\n"
+	for _, c := range []struct {
+		name, text string
+		want       Admin
+	}{
+		{"good", head + short, tcp},
+		{"faults elsewhere", head + "listn = 1\n[[site]]\nhosts = 1\n", tcp},
+		{"not TOML further down", head + "[[site]\n", tcp},
+		{"the default", "[[site]]\nhosts = [\n", usual},
+	} {
+		path := filepath.Join(write(t, map[string]string{"gateway.toml": c.text}), "gateway.toml")
+		if got, err := LoadAdmin(path); err != nil || got != c.want {
+			t.Errorf("%s: admin = %+v, %v, want %+v", c.name, got, err, c.want)
+		}
+	}
+}
+
+func TestFaultsOfAdminAreReported(t *testing.T) {
+	dir := write(t, map[string]string{
+		"address.toml": "admin = \"run.sock\"\nlistn = 1\n", "token.toml": "admin = \"http://127.0.0.1:1\"\n",
+	})
+	for name, key := range map[string]string{"address.toml": "admin", "token.toml": "admin_token", "missing.toml": ""} {
+		_, err := LoadAdmin(filepath.Join(dir, name))
+		if list := faultsOf(t, err); len(list) != 1 || list[0].Key != key {
+			t.Errorf("%s: error = %v, want one fault of %q", name, err, key)
+		}
+	}
+}
