@@ -32,10 +32,8 @@ type backlog struct {
 	gone     bool
 }
 
-func newBacklog(dir string, limit int64) *backlog {
-	b := &backlog{dir: dir, limit: limit}
-	b.moved.L = &b.mu
-	return b
+func (b *backlog) init(dir string, limit int64) {
+	b.dir, b.limit, b.moved.L = dir, limit, &b.mu
 }
 
 // put adds p, which the backlog owns from then on. It waits only when the file has reached its limit,

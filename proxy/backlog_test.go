@@ -9,6 +9,12 @@ import (
 	"testing"
 )
 
+func testBacklog(dir string, limit int64) *backlog {
+	b := new(backlog)
+	b.init(dir, limit)
+	return b
+}
+
 // drain takes everything until the end, and returns it.
 func drain(t *testing.T, b *backlog) []byte {
 	t.Helper()
@@ -29,7 +35,7 @@ func drain(t *testing.T, b *backlog) []byte {
 }
 
 func TestBacklogKeepsOrderAcrossMemoryAndDisk(t *testing.T) {
-	b := newBacklog(t.TempDir(), 1<<30)
+	b := testBacklog(t.TempDir(), 1<<30)
 	defer b.close()
 	random := rand.New(rand.NewPCG(1, 2))
 	want := make([]byte, 4<<20)
@@ -54,7 +60,7 @@ func TestBacklogKeepsOrderAcrossMemoryAndDisk(t *testing.T) {
 
 func TestBacklogSpillsWhatMemoryDoesNotHold(t *testing.T) {
 	dir := t.TempDir()
-	b := newBacklog(dir, 1<<30)
+	b := testBacklog(dir, 1<<30)
 	defer b.close()
 	for range 64 {
 		if err := b.put(make([]byte, burstSize)); err != nil {
@@ -74,7 +80,7 @@ func TestBacklogSpillsWhatMemoryDoesNotHold(t *testing.T) {
 }
 
 func TestBacklogAtItsLimitWaitsForTheClient(t *testing.T) {
-	b := newBacklog(t.TempDir(), 1<<20)
+	b := testBacklog(t.TempDir(), 1<<20)
 	defer b.close()
 	put := make(chan int)
 	go func() {
@@ -111,7 +117,7 @@ func TestBacklogAtItsLimitWaitsForTheClient(t *testing.T) {
 }
 
 func TestBacklogSaysWhyTheDiskRefuses(t *testing.T) {
-	b := newBacklog("/nonexistent", 1<<30)
+	b := testBacklog("/nonexistent", 1<<30)
 	var err error
 	for range 9 {
 		if err = b.put(make([]byte, burstSize)); err != nil {

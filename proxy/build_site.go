@@ -20,7 +20,7 @@ func (b *builder) site(cfg conf.Site) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	app, err := b.app(cfg, files)
+	app, err := b.app(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -31,8 +31,8 @@ func (b *builder) site(cfg conf.Site) (http.Handler, error) {
 }
 
 // app is the application behind the files: one upstream, or a split among several.
-func (b *builder) app(cfg conf.Site, files *static.Files) (http.Handler, error) {
-	app := b.variant(cfg, cfg.App, 0, files)
+func (b *builder) app(cfg conf.Site) (http.Handler, error) {
+	app := b.variant(cfg, cfg.App, 0)
 	if len(cfg.Split.Weights) == 0 {
 		return app.forward, nil
 	}
@@ -45,14 +45,14 @@ func (b *builder) app(cfg conf.Site, files *static.Files) (http.Handler, error) 
 		overrideHeader: cfg.Split.OverrideHeader, overrideCookie: cfg.Split.OverrideCookie,
 	}
 	for _, w := range cfg.Split.Weights {
-		s.variants = append(s.variants, b.variant(cfg, w.Upstream, w.Share, files))
+		s.variants = append(s.variants, b.variant(cfg, w.Upstream, w.Share))
 	}
 	return s, nil
 }
 
-func (b *builder) variant(cfg conf.Site, upstream string, points int, files *static.Files) *variant {
+func (b *builder) variant(cfg conf.Site, upstream string, points int) *variant {
 	return &variant{
-		name: upstream, points: points, forward: b.forward(cfg, upstream, files), down: b.state.groups[upstream].value.Down,
+		name: upstream, points: points, forward: b.forward(cfg, upstream), down: b.state.groups[upstream].value.Down,
 	}
 }
 
@@ -66,14 +66,15 @@ func (b *builder) splitKey(cfg conf.Split) ([]byte, error) {
 	return keptKey(b.cfg.Storage)
 }
 
-func (b *builder) forward(site conf.Site, name string, files *static.Files) *forward {
+func (b *builder) forward(site conf.Site, name string) *forward {
 	cfg := b.cfg.Upstreams[name]
 	f := &forward{
 		group: b.state.groups[name].value, headers: headers(site.Headers), dialect: &octane{"/" + site.Index}, spool: b.cfg.Limits.ResponseSpool,
 		write: writeTimeout, idle: cfg.TunnelIdle, tunnels: &b.gateway.tunnels,
 	}
+	f.hints = len(cfg.HTTP) > 0
 	if len(cfg.FastCGI) > 0 {
-		f.dialect = &fpm{files: files, script: "/" + site.Index, serverName: site.ServerName, params: params(site.Params)}
+		f.dialect = &fpm{script: "/" + site.Index, serverName: site.ServerName, params: params(site.Params)}
 	}
 	return f
 }

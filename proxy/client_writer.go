@@ -7,13 +7,12 @@ import (
 )
 
 // clientWriter is the client's side of one answer: the head is written before the first byte, each write
-// has a deadline of its own, and giving up ends the backend's side.
+// has a deadline of its own, and giving up ends the request.
 type clientWriter struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	status  int
 	timeout time.Duration // of one write; zero means none
-	giveUp  func()        // called when the client takes no more
 	started bool          // the head has been written
 }
 
@@ -51,4 +50,11 @@ func (c *clientWriter) extend() {
 	if c.timeout > 0 {
 		_ = c.control.SetWriteDeadline(time.Now().Add(c.timeout))
 	}
+}
+
+// giveUp ends the request's context, and with it the backend's side, when the client takes no more though its
+// connection is there: net/http ends it as soon as reading from the client fails. HTTP/2 does that by itself when
+// a write is too slow.
+func (c *clientWriter) giveUp() {
+	_ = c.control.SetReadDeadline(time.Unix(1, 0))
 }

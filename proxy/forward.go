@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
-	"net/http/httptrace"
 	"net/textproto"
 	"time"
 
@@ -18,6 +18,7 @@ import (
 type forward struct {
 	group    *group
 	dialect  dialect
+	hints    bool     // the backend may send informational answers
 	headers  []header // set where the application has not
 	spoolDir string
 	spool    int64         // bytes of an answer that may wait on disk for a slow client
@@ -50,10 +51,11 @@ func (f *forward) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, err)
 		return
 	}
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
 	trace := new(upstream.Trace)
-	out, stderr, err := f.dialect.request(earlyHints(upstream.WithTrace(ctx, trace), w), r, target)
+	if f.hints {
+		trace.Informational = func(code int, header textproto.MIMEHeader) error { return earlyHint(w, code, header) }
+	}
+	out, stderr, err := f.dialect.request(upstream.WithTrace(r.Context(), trace), r, target)
 	if err != nil {
 		fail(w, r, err)
 		return
@@ -65,7 +67,7 @@ func (f *forward) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer resp.Body.Close()
-	f.answer(w, r, resp, cancel)
+	f.answer(w, r, resp)
 }
 
 // note fills the record from what happened upstream, however that ended.
@@ -77,7 +79,7 @@ func note(rec *observe.Record, trace *upstream.Trace, stderr func() []string) {
 	}
 }
 
-func (f *forward) answer(w http.ResponseWriter, r *http.Request, resp *http.Response, cancel context.CancelFunc) {
+func (f *forward) answer(w http.ResponseWriter, r *http.Request, resp *http.Response) {
 	rec := observe.FromContext(r.Context())
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		f.tunnel(w, r, resp)
@@ -87,16 +89,15 @@ func (f *forward) answer(w http.ResponseWriter, r *http.Request, resp *http.Resp
 	f.copyHeader(w.Header(), resp.Header)
 	begun := time.Now()
 	defer func() { rec.Body = time.Since(begun) }()
-	client := &clientWriter{
-		w: w, control: http.NewResponseController(w), status: resp.StatusCode, timeout: f.write, giveUp: cancel,
-	}
-	backendErr, clientErr := f.body(client, r, resp, atOnce)
+	relay := newRelay(w, resp.StatusCode, f.write, f.spoolDir, f.spool)
+	defer relay.backlog.close()
+	backendErr, clientErr := f.body(relay, r, resp, atOnce)
 	switch {
 	case clientErr != nil || errors.Is(r.Context().Err(), context.Canceled):
 		rec.Err = errors.Join(clientErr, r.Context().Err())
 		rec.Status = statusClientGone
 		panic(http.ErrAbortHandler)
-	case backendErr != nil && !client.started:
+	case backendErr != nil && !relay.client.started:
 		clear(w.Header())
 		fail(w, r, fmt.Errorf("%w: %w", errCut, backendErr))
 	case backendErr != nil:
@@ -106,17 +107,15 @@ func (f *forward) answer(w http.ResponseWriter, r *http.Request, resp *http.Resp
 }
 
 // body sends the answer's body, if it may have one.
-func (f *forward) body(client *clientWriter, r *http.Request, resp *http.Response, atOnce bool) (backendErr, clientErr error) {
+func (f *forward) body(relay *relay, r *http.Request, resp *http.Response, atOnce bool) (backendErr, clientErr error) {
 	if r.Method == http.MethodHead || resp.StatusCode == http.StatusNoContent || resp.StatusCode == http.StatusNotModified {
 		// To its end all the same: only then is the worker known to be free.
 		if _, err := io.Copy(io.Discard, resp.Body); err != nil {
 			return err, nil
 		}
-		client.start()
+		relay.client.start()
 		return nil, nil
 	}
-	relay := &relay{client: client, backlog: newBacklog(f.spoolDir, f.spool)}
-	defer relay.backlog.close()
 	return relay.copy(resp.Body, atOnce)
 }
 
@@ -145,24 +144,20 @@ func isStream(h http.Header) bool {
 	return h.Get("X-Accel-Buffering") == "no" || mediaType(h.Get("Content-Type")) == "text/event-stream"
 }
 
-// earlyHints passes informational answers of the backend on as they come.
-func earlyHints(ctx context.Context, w http.ResponseWriter) context.Context {
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		Got1xxResponse: func(code int, header textproto.MIMEHeader) error {
-			if code != http.StatusEarlyHints {
-				return nil
-			}
-			h := w.Header()
-			for name, values := range header {
-				h[name] = values
-			}
-			w.WriteHeader(code)
-			for name := range header {
-				delete(h, name)
-			}
-			return nil
-		},
-	})
+// earlyHint passes a 103 of the backend on as it comes.
+func earlyHint(w http.ResponseWriter, code int, header textproto.MIMEHeader) error {
+	if code != http.StatusEarlyHints {
+		return nil
+	}
+	h := w.Header()
+	before := h.Clone()
+	for name, values := range header {
+		h[name] = values
+	}
+	w.WriteHeader(code)
+	clear(h)
+	maps.Copy(h, before)
+	return nil
 }
 
 func (f *forward) tunnel(w http.ResponseWriter, r *http.Request, resp *http.Response) {

@@ -2,32 +2,29 @@ package proxy
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/http"
 	"strings"
 
 	"gateway/fastcgi"
-	"gateway/proxy/static"
+	"gateway/proxy/observe"
 )
 
 // fpm speaks FastCGI to PHP-FPM, which runs the site's front controller for every request.
 type fpm struct {
-	files      *static.Files
 	script     string // "/index.php"
 	serverName string // empty: the host the client asked for
 	params     []fastcgi.Param
 }
 
-func (f *fpm) hidden() []string { return []string{"X-Powered-By", "X-Accel-Buffering"} }
+var hiddenOfFPM = []string{"X-Powered-By", "X-Accel-Buffering"}
+
+func (f *fpm) hidden() []string { return hiddenOfFPM }
 
 func (f *fpm) request(ctx context.Context, r *http.Request, target string) (*http.Request, func() []string, error) {
-	release, err := f.files.Release()
-	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", errRelease, err)
-	}
 	removeHopByHop(r.Header)
-	env := f.env(r, target, release)
+	// The release in which the public folder was looked through, even if another has been deployed since.
+	env := f.env(r, target, observe.FromContext(ctx).Release)
 	out := r.WithContext(fastcgi.WithEnv(ctx, env))
 	out.TransferEncoding = nil
 	return out, env.Stderr, nil

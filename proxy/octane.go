@@ -14,7 +14,9 @@ type octane struct {
 	index string // path of the front controller
 }
 
-func (*octane) hidden() []string { return []string{"X-Accel-Buffering"} }
+var hiddenOfOctane = []string{"X-Accel-Buffering"}
+
+func (*octane) hidden() []string { return hiddenOfOctane }
 
 func (o *octane) request(ctx context.Context, r *http.Request, target string) (*http.Request, func() []string, error) {
 	upgrade := ""

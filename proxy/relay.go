@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"io"
+	"net/http"
 	"sync"
 	"time"
 )
@@ -22,8 +23,8 @@ var bursts = sync.Pool{New: func() any { return new([burstSize]byte) }}
 // outgrows the buffer, or the backend pauses, a goroutine of the relay writes from a backlog and flushes
 // whenever that runs empty.
 type relay struct {
-	client  *clientWriter
-	backlog *backlog
+	client  clientWriter
+	backlog backlog
 
 	mu       sync.Mutex // guards phase, gathered and taken
 	phase    phase
@@ -32,6 +33,14 @@ type relay struct {
 	written  chan struct{} // closed when the relay's goroutine has ended
 	writeErr error         // of that goroutine; read after written is closed
 	broken   bool          // the answer broke off; set before the backlog ends
+}
+
+// newRelay returns a relay to w. Each write may take writeTimeout; up to limit bytes that the client has not
+// taken wait in a temp file in dir.
+func newRelay(w http.ResponseWriter, status int, writeTimeout time.Duration, dir string, limit int64) *relay {
+	r := &relay{client: clientWriter{w: w, control: http.NewResponseController(w), status: status, timeout: writeTimeout}}
+	r.backlog.init(dir, limit)
+	return r
 }
 
 type phase int

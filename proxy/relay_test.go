@@ -2,10 +2,12 @@ package proxy
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -14,14 +16,18 @@ import (
 // relayServer answers every request with what source gives, relayed.
 func relayServer(t *testing.T, atOnce bool, source func() io.Reader) (url string, result <-chan error) {
 	t.Helper()
+	return relayServerContext(t, atOnce, 5*time.Second, func(context.Context) io.Reader { return source() })
+}
+
+func relayServerContext(t *testing.T, atOnce bool, writeTimeout time.Duration, source func(context.Context) io.Reader) (url string, result <-chan error) {
+	t.Helper()
 	results := make(chan error, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		client := &clientWriter{w: w, control: http.NewResponseController(w), status: 200, timeout: 5 * time.Second, giveUp: func() {}}
-		relay := &relay{client: client, backlog: newBacklog(t.TempDir(), 1<<30)}
+		relay := newRelay(w, 200, writeTimeout, t.TempDir(), 1<<30)
 		defer relay.backlog.close()
-		backendErr, clientErr := relay.copy(source(), atOnce)
+		backendErr, clientErr := relay.copy(source(r.Context()), atOnce)
 		results <- errors.Join(backendErr, clientErr)
-		if backendErr != nil && client.started {
+		if backendErr != nil && relay.client.started {
 			panic(http.ErrAbortHandler)
 		}
 		if backendErr != nil {
@@ -135,6 +141,28 @@ func TestRelaySendsNothingOfAnAnswerThatBreaksOffEarly(t *testing.T) {
 		t.Errorf("status = %d, want 502", resp.StatusCode)
 	}
 }
+
+// An answer without an end, to a client that has stopped reading: the backend is silent once the pipe of events
+// is full, so only the end of the request's context can wake it.
+func TestRelayGivesUpOnAClientThatStopsReading(t *testing.T) {
+	url, result := relayServerContext(t, true, time.Second, func(ctx context.Context) io.Reader {
+		return io.MultiReader(io.LimitReader(zeros{}, 24<<20), untilDone{ctx})
+	})
+	get(t, url)
+	select {
+	case err := <-result:
+		if !errors.Is(err, os.ErrDeadlineExceeded) || !errors.Is(err, context.Canceled) {
+			t.Errorf("err = %v, want a write that was too slow and the end of the request", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("still waiting for the client")
+	}
+}
+
+// untilDone blocks until its context ends.
+type untilDone struct{ ctx context.Context }
+
+func (u untilDone) Read([]byte) (int, error) { <-u.ctx.Done(); return 0, u.ctx.Err() }
 
 type zeros struct{}
 

@@ -74,6 +74,8 @@ func serveFiles(files *static.Files, headers []header) layer {
 				fail(w, r, fmt.Errorf("%w: %w", errRelease, err))
 				return
 			}
+			rec := observe.FromContext(r.Context())
+			rec.Release = release
 			h := w.Header()
 			for _, own := range headers {
 				h[own.name] = own.values
@@ -84,7 +86,6 @@ func serveFiles(files *static.Files, headers []header) layer {
 					delete(h, own.name)
 				}
 			}
-			rec := observe.FromContext(r.Context())
 			switch {
 			case outcome == static.Aborted:
 				rec.Static, rec.Err = true, err

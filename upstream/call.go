@@ -185,7 +185,11 @@ func (c *call) attempt(ctx context.Context, b *backend, p *probe) (*http.Respons
 		}
 	}()
 	// A shallow copy will do: the header is not touched here, and a transport may not touch it.
-	out := c.in.WithContext(httptrace.WithClientTrace(ctx, p.start()))
+	hooks := p.start()
+	if c.trace != nil {
+		hooks.Got1xxResponse = c.trace.Informational
+	}
+	out := c.in.WithContext(httptrace.WithClientTrace(ctx, hooks))
 	out.TransferEncoding, out.Trailer = nil, nil
 	c.giveBody(out)
 	resp, err := b.Transport.RoundTrip(out)

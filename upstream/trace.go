@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"net/textproto"
 	"time"
 )
 
@@ -16,6 +17,10 @@ type Trace struct {
 	Queue     time.Duration // waiting for a slot, and between attempts
 	Dial      time.Duration // of the last attempt; zero on a kept connection
 	FirstByte time.Duration // from the last attempt's connection to the first byte of its answer
+
+	// Informational is called with each informational answer (1xx) of the backend, in the order in which they come;
+	// its error ends the request. Nil ignores them.
+	Informational func(code int, header textproto.MIMEHeader) error
 
 	BodyBytes int64   // length of the request body
 	Failures  []error // of the attempts before the last, oldest first; each is an *Error

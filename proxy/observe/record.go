@@ -13,6 +13,7 @@ type Record struct {
 	ClientAddr string // address of the client behind trusted proxies; empty means that of the connection
 	Site       string // name of the site from the configuration
 	Variant    string // arm of the split from the configuration
+	Release    string // the public folder that the request is answered from, links resolved; not in the line
 
 	Upstream string // name of the group from the configuration
 	Backend  string // address of the backend that answered, or that failed last
