@@ -152,7 +152,7 @@ func (d *decoder) list(v reflect.Value, f field, n *node, path string) {
 
 // named decodes a table of tables, each under a name that the user chose.
 func (d *decoder) named(v reflect.Value, n *node, path string) {
-	if !d.is(tableKind, n, path, "tables, each with a name") {
+	if !d.is(tableKind, n, path, "tables, each headed [upstream.NAME]") {
 		return
 	}
 	v.Set(reflect.MakeMap(v.Type()))
@@ -162,7 +162,7 @@ func (d *decoder) named(v reflect.Value, n *node, path string) {
 			d.faults.add(n.src, k.at, join(path, k.name),
 				"want a name of letters, digits, - and _ that is no key of a split: %s", oneOf(names(reflect.TypeFor[Split]())))
 		}
-		if !d.is(tableKind, child, join(path, k.name), "a table") {
+		if !d.is(tableKind, child, join(path, k.name), "a table, headed [upstream.NAME]") {
 			continue
 		}
 		one := reflect.New(v.Type().Elem()).Elem()

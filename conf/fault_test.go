@@ -142,14 +142,14 @@ func TestFaultsOfUpstreamNames(t *testing.T) {
 	wantFaults(t, "[upstream.«none]\n"+rest, `upstream.none: no backends; want fastcgi = ["unix:/run/php/php8.2-fpm.sock"] or http`)
 	wantFaults(t, "[upstream.«cookie]\nhttp = [\"a:1\"]\n"+rest, `upstream.cookie: want a name of letters, digits, - and _ that is no key of a split`)
 	wantFaults(t, "[upstream.«\"a b\"]\nhttp = [\"a:1\"]\n"+rest, `upstream."a b": want a name of letters`)
-	wantFaults(t, "[upstream]\nfastcgi = «[\"a:1\"]\n"+rest, `upstream.fastcgi: got a list; want a table`)
+	wantFaults(t, "[upstream]\nfastcgi = «[\"a:1\"]\n"+rest, `upstream.fastcgi: got a list; want a table, headed [upstream.NAME]`)
 }
 
 func TestFaultsOfShape(t *testing.T) {
 	wantFaults(t, "[«site]\n", `site: got a table; want tables, each headed [[site]]`)
 	wantFaults(t, "site = [«1]\n", `site[0]: got a whole number; want a table`)
 	wantFaults(t, "upstream = «[]\n[[site]]\nhosts = [\"a\"]\nroot = \"/srv\"\napp = «\"a\"\n",
-		`upstream: got a list; want tables, each with a name`, `site[0].app: no upstream "a"; there is none yet: want [upstream.a]`)
+		`upstream: got a list; want tables, each headed [upstream.NAME]`, `site[0].app: no upstream "a"; there is none yet: want [upstream.a]`)
 }
 
 func TestWrongAddressesAreNotTwiceTheSame(t *testing.T) {
