@@ -25,6 +25,7 @@ type forward struct {
 	write    time.Duration // of one write to the client
 	idle     time.Duration // of a tunnel
 	tunnels  *tunnels
+	state    *state // that this is part of
 }
 
 // dialect is what differs between FPM and Octane: what the request must say, and what of the answer is
@@ -66,6 +67,10 @@ func (f *forward) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, err)
 		return
 	}
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		f.tunnel(w, r, resp)
+		return
+	}
 	defer resp.Body.Close()
 	f.answer(w, r, resp)
 }
@@ -81,10 +86,6 @@ func note(rec *observe.Record, trace *upstream.Trace, stderr func() []string) {
 
 func (f *forward) answer(w http.ResponseWriter, r *http.Request, resp *http.Response) {
 	rec := observe.FromContext(r.Context())
-	if resp.StatusCode == http.StatusSwitchingProtocols {
-		f.tunnel(w, r, resp)
-		return
-	}
 	atOnce := isStream(resp.Header)
 	f.copyHeader(w.Header(), resp.Header)
 	begun := time.Now()
@@ -160,19 +161,27 @@ func earlyHint(w http.ResponseWriter, code int, header textproto.MIMEHeader) err
 	return nil
 }
 
+// tunnel leaves the tunnel to itself: were its handler to wait for its end, net/http would keep the buffers of the
+// request all the while, which are many times of what an idle tunnel needs.
 func (f *forward) tunnel(w http.ResponseWriter, r *http.Request, resp *http.Response) {
-	rec := observe.FromContext(r.Context())
 	backend, ok := resp.Body.(io.ReadWriteCloser)
 	if !ok || !isUpgrade(r) {
+		resp.Body.Close()
 		fail(w, r, fmt.Errorf("%w: 101 to a request that asked for no upgrade", errCut))
 		return
 	}
 	t, err := openTunnel(w, resp, backend, f.idle)
 	if err != nil {
-		rec.Err = err
+		resp.Body.Close()
+		observe.FromContext(r.Context()).Err = err
 		return
 	}
-	defer f.tunnels.add(t)()
-	t.run()
-	rec.TunnelIn, rec.TunnelOut = t.in, t.out
+	end, release := observe.Tunnel(r.Context()), f.state.hold()
+	remove := f.tunnels.add(t)
+	go func() {
+		defer remove()
+		defer release() // the log is the state's
+		t.run()
+		end(t.in, t.out)
+	}()
 }

@@ -75,7 +75,8 @@ func (g *Gateway) Reload(cfg *conf.Config) error {
 		next.close()
 		return err
 	}
-	g.current.Store(share(next, (*state).end))
+	next.self = share(next, (*state).end)
+	g.current.Store(next.self)
 	g.listen(cfg, fresh)
 	if next.certs != nil && (old == nil || old.certs != next.certs) {
 		err = next.certs.value.Start(context.Background())
@@ -160,12 +161,13 @@ func (g *Gateway) Shutdown(ctx context.Context) {
 		}()
 	}
 	g.background.Wait()
-	g.tunnels.closeAll()
 	last := g.current.Swap(nil)
 	last.release()
-	select {
-	case <-last.value.ended:
-	case <-ctx.Done():
+	for _, ended := range []<-chan struct{}{g.tunnels.closeAll(), last.value.ended} {
+		select {
+		case <-ended:
+		case <-ctx.Done():
+		}
 	}
 }
 

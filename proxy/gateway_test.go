@@ -202,6 +202,9 @@ func TestShutdownEndsTunnels(t *testing.T) {
 	if _, err := io.ReadAll(reader); err != nil && !errors.Is(err, net.ErrClosed) && !strings.Contains(err.Error(), "reset") {
 		t.Errorf("err = %v, want the end", err)
 	}
+	if log := f.accessLog(); !strings.Contains(log, `"status":101,"bytes_out":2,"bytes_in":2,`) {
+		t.Errorf("no line about the tunnel, which carried 2 bytes each way: %s", log)
+	}
 }
 
 func TestPlainListenerRedirectsHostsWithHTTPS(t *testing.T) {

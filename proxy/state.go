@@ -15,10 +15,17 @@ type state struct {
 	handler http.Handler
 
 	ended chan struct{} // closed when the last request is done
+	self  *shared[*state]
 
 	log    *shared[*observe.Logger]
 	groups map[string]*shared[*group]
 	certs  *shared[*certs.Manager] // nil without an https listener
+}
+
+// hold keeps the state for what outlives the request that it began with, until release is called.
+func (s *state) hold() (release func()) {
+	s.self.retain() // the request has it still
+	return s.self.release
 }
 
 // end is called once no request is on the state any more.

@@ -11,13 +11,6 @@ import (
 	"time"
 )
 
-const (
-	// tunnelIdleBuffer is what an idle tunnel holds for each direction.
-	tunnelIdleBuffer = 4 << 10
-	// tunnelBusyBuffer takes its place while whole buffers arrive.
-	tunnelBusyBuffer = 32 << 10
-)
-
 // tunnel joins a client's connection and a backend's after a protocol upgrade, until either ends or both
 // have been silent for idle.
 type tunnel struct {
@@ -89,19 +82,21 @@ func (t *tunnel) fromClient() int64 {
 
 // carry copies until src ends. A fault ends the tunnel; a clean end only this direction.
 func (t *tunnel) carry(dst io.Writer, src io.Reader) (total int64) {
-	buffer := make([]byte, tunnelIdleBuffer)
+	var buffer tunnelBuffer
+	defer buffer.free()
 	for {
 		t.extend(src)
-		n, err := src.Read(buffer)
+		p := buffer.bytes()
+		n, err := src.Read(p)
 		if n > 0 {
 			t.last.Store(time.Now().UnixNano())
 			total += int64(n)
-			if _, err := dst.Write(buffer[:n]); err != nil {
+			if _, err := dst.Write(p[:n]); err != nil {
 				t.close()
 				return total
 			}
-			buffer = resize(buffer, n)
 		}
+		buffer.resize(n)
 		switch {
 		case err == nil:
 		case os.IsTimeout(err) && time.Since(time.Unix(0, t.last.Load())) < t.idle:
@@ -120,17 +115,6 @@ func (t *tunnel) extend(src io.Reader) {
 	if c, ok := src.(interface{ SetReadDeadline(time.Time) error }); ok && t.idle > 0 {
 		_ = c.SetReadDeadline(time.Now().Add(t.idle))
 	}
-}
-
-// resize returns a larger buffer after a full read, and a small one again after a short one.
-func resize(buffer []byte, n int) []byte {
-	switch {
-	case n == len(buffer) && n < tunnelBusyBuffer:
-		return make([]byte, tunnelBusyBuffer)
-	case n < tunnelIdleBuffer && len(buffer) > tunnelIdleBuffer:
-		return make([]byte, tunnelIdleBuffer)
-	}
-	return buffer
 }
 
 // closeWrite tells the other end that no more comes, and keeps reading from it possible where it can.

@@ -15,13 +15,17 @@ import (
 // left a goroutine behind that still holds the record, the writer or the body, and must not find itself
 // writing into the next request.
 type exchange struct {
-	record   Record
-	writer   responseWriter
-	body     countedBody
-	context  recordContext
-	started  time.Time
-	elapsed  time.Duration
-	returned bool // false at the end means that the handler panicked
+	observer            *Observer
+	record              Record
+	writer              responseWriter
+	body                countedBody
+	context             recordContext
+	started             time.Time
+	elapsed             time.Duration
+	tunnelIn, tunnelOut int64
+
+	returned bool          // false at the end means that the handler panicked
+	left     chan struct{} // closed when the handler has returned from what goes on without it; else nil
 
 	// Taken before the handler runs, for it may edit the header map that all copies of the request share.
 	method, host, uri, proto, client, userAgent, referer string
@@ -30,6 +34,7 @@ type exchange struct {
 func (o *Observer) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	o.metrics.inFlight.Inc()
 	x := &exchange{
+		observer:  o,
 		started:   time.Now(),
 		method:    r.Method,
 		host:      r.Host,
@@ -46,7 +51,7 @@ func (o *Observer) begin(w http.ResponseWriter, r *http.Request) *exchange {
 
 // request returns the copy of r that the handler sees: with the record in its context and a body that counts.
 func (x *exchange) request(r *http.Request) *http.Request {
-	x.context = recordContext{Context: r.Context(), record: &x.record}
+	x.context = recordContext{Context: r.Context(), exchange: x}
 	seen := r.WithContext(&x.context)
 	if r.Body != nil && r.Body != http.NoBody {
 		x.body.ReadCloser = r.Body
@@ -77,18 +82,21 @@ func (x *exchange) status() int {
 	}
 }
 
-func (x *exchange) bytesIn() int64  { return x.body.read.Load() + x.record.TunnelIn }
-func (x *exchange) bytesOut() int64 { return x.writer.written + x.record.TunnelOut }
+func (x *exchange) bytesIn() int64  { return x.body.read.Load() + x.tunnelIn }
+func (x *exchange) bytesOut() int64 { return x.writer.written + x.tunnelOut }
 
 // recordContext is context.WithValue without its allocation.
 type recordContext struct {
 	context.Context
-	record *Record
+	exchange *exchange
 }
 
 func (c *recordContext) Value(key any) any {
-	if key == (recordKey{}) {
-		return c.record
+	switch key {
+	case recordKey{}:
+		return &c.exchange.record
+	case exchangeKey{}:
+		return c.exchange
 	}
 	return c.Context.Value(key)
 }

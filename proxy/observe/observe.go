@@ -49,12 +49,13 @@ func New(cfg Config) (*Observer, error) {
 	}, nil
 }
 
-// Wrap gives every request to next a Record and writes it out when next has returned or panicked.
-// A panic goes on upwards with its stack; its line says that the request was aborted.
+// Wrap gives every request to next a Record and writes it out when next has returned or panicked, or when the
+// tunnel that it opened has ended. A panic goes on upwards with its stack; its line says that the request was
+// aborted.
 func (o *Observer) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := o.begin(w, r)
-		defer o.end(x)
+		defer o.leave(x)
 		next.ServeHTTP(&x.writer, x.request(r))
 		x.returned = true
 	})

@@ -131,7 +131,6 @@ func TestLineHoldsWhatInnerLayersFilled(t *testing.T) {
 		rec.Attempts, rec.Reused, rec.ClientAddr, rec.Status = 2, true, "192.0.2.7", 499
 		rec.Queue, rec.Dial, rec.FirstByte, rec.Body = 1500000, 250000, 12000000, 3000
 		rec.Stderr, rec.Note, rec.Err = []string{"one", "two\nlines"}, "spooled", io.ErrUnexpectedEOF
-		rec.TunnelIn, rec.TunnelOut = 5, 6
 	})
 	get(t, srv.URL)
 
@@ -140,7 +139,7 @@ func TestLineHoldsWhatInnerLayersFilled(t *testing.T) {
 		"site": "shop", "variant": "octane", "upstream": "fpm", "backend": "unix:/run/fpm.sock",
 		"attempts": 2.0, "reused": true, "client": "192.0.2.7", "status": 499.0, "note": "spooled",
 		"queue_ms": 1.5, "dial_ms": 0.25, "first_byte_ms": 12.0, "body_ms": 0.003,
-		"error": "unexpected EOF", "bytes_in": 5.0, "bytes_out": 6.0,
+		"error": "unexpected EOF",
 	})
 	stderr, _ := line["stderr"].([]any)
 	if len(stderr) != 2 || stderr[1] != `two\nlines` {

@@ -31,8 +31,6 @@ type Record struct {
 	Stderr    []string // lines the application wrote to STDERR
 	Note      string   // one constant word or phrase on how the request was answered
 	Err       error    // why it failed
-
-	TunnelIn, TunnelOut int64 // bytes of an upgraded connection: from the client, to the client
 }
 
 type recordKey struct{}

@@ -87,19 +87,21 @@ func TestFlushReachesTheClientBeforeTheEnd(t *testing.T) {
 	}
 }
 
-func TestHijackedConnectionIs101WithTheBytesTold(t *testing.T) {
+func TestTunnelIs101WithTheBytesToldOnceItHasEnded(t *testing.T) {
 	srv, _, logs := serve(t, Config{}, func(w http.ResponseWriter, r *http.Request) {
 		conn, rw, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			t.Error(err)
 			return
 		}
-		defer conn.Close()
-		io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\n\r\n")
-		ping, _ := rw.ReadString('\n')
-		n, _ := io.WriteString(conn, "pong\n")
-		rec := FromContext(r.Context())
-		rec.TunnelIn, rec.TunnelOut = int64(len(ping)), int64(n)
+		end := Tunnel(r.Context())
+		go func() {
+			defer conn.Close()
+			io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\n\r\n")
+			ping, _ := rw.ReadString('\n')
+			n, _ := io.WriteString(conn, "pong\n")
+			end(int64(len(ping)), int64(n))
+		}()
 	})
 	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
 	if err != nil {
@@ -113,6 +115,33 @@ func TestHijackedConnectionIs101WithTheBytesTold(t *testing.T) {
 		t.Errorf("answer %q, %v", answer, err)
 	}
 	wantFields(t, logs.nextJSON(t), map[string]any{"status": 101.0, "bytes_in": 5.0, "bytes_out": 5.0})
+}
+
+func TestTunnelOfAHandlerThatPanickedHasOneLine(t *testing.T) {
+	ended := make(chan struct{})
+	srv, _, logs := serve(t, Config{}, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/next" {
+			return
+		}
+		end := Tunnel(r.Context())
+		go func() {
+			defer close(ended)
+			end(1, 1)
+		}()
+		panic(http.ErrAbortHandler)
+	})
+	if resp, err := http.Get(srv.URL); err == nil {
+		resp.Body.Close()
+		t.Error("an answer, want a broken connection")
+	}
+	wantFields(t, logs.nextJSON(t), map[string]any{"uri": "/", "aborted": true})
+	<-ended
+	get(t, srv.URL+"/next")
+	wantFields(t, logs.nextJSON(t), map[string]any{"uri": "/next"})
+}
+
+func TestTunnelWithoutAnObserverEnds(t *testing.T) {
+	Tunnel(t.Context())(1, 1)
 }
 
 func TestResponseControllerReachesDeadlines(t *testing.T) {
