@@ -1,0 +1,101 @@
+//go:build stack
+
+package main_test
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"syscall"
+	"testing"
+	"time"
+
+	"gateway/testdata/stack"
+)
+
+func isReset(err error) bool { return errors.Is(err, syscall.ECONNRESET) }
+
+// refuses waits until nobody listens at the address of p any more.
+func refuses(t *testing.T, p *process) {
+	t.Helper()
+	eventually(t, "connections are refused", func() bool {
+		conn, err := net.Dial("tcp", p.addr)
+		if err == nil {
+			conn.Close()
+		}
+		return errors.Is(err, syscall.ECONNREFUSED)
+	})
+}
+
+// busy is a gateway that has slow requests in hand, of FPM and of a resident backend.
+func busy(t *testing.T, name, path string) (p *process, answers chan outcome) {
+	t.Helper()
+	p = startGateway(t, "limits = { grace = \"15s\" }\n"+site(t)+"split = { octane = 50 }\n"+
+		fastcgiUpstream("app", fpmPool())+httpUpstream("octane", resident()))
+	answers = make(chan outcome, 4)
+	for i := range cap(answers) {
+		v := visit(t, p)
+		r, err := http.NewRequest("GET", "http://localhost"+path+"?count="+name, nil)
+		try(t, err)
+		r.Header.Set("X-Gateway-Variant", []string{"app", "octane"}[i%2])
+		go func() { answers <- v.send(r) }()
+	}
+	app := stack.App(t)
+	eventually(t, "all scripts run", func() bool { return app.Count(name) == cap(answers) })
+	return p, answers
+}
+
+func TestSIGTERMLetsRequestsFinish(t *testing.T) {
+	p, answers := busy(t, "drained", "/api/slow/1500")
+	kept := visit(t, p)
+	kept.ok("/hello.txt")
+	p.signal(t, syscall.SIGTERM)
+	refuses(t, p)
+	if o := kept.get("/hello.txt"); o.err == nil {
+		t.Errorf("a connection without a request is still served: %s", o)
+	}
+	for range cap(answers) {
+		if o := <-answers; o.err != nil || o.status != http.StatusOK {
+			t.Errorf("%s, want 200", o)
+		}
+	}
+	if code := p.exit(t, 5*time.Second); code != 0 {
+		t.Errorf("exit %d, want 0", code)
+	}
+	if lines := p.access(t, "/api/slow/1500?count=drained", 4); len(lines) != 4 {
+		t.Errorf("%d access lines, want 4", len(lines))
+	}
+}
+
+// TestGraceEnds: what takes longer is cut off, and the gateway ends all the same.
+func TestGraceEnds(t *testing.T) {
+	p := startGateway(t, "limits = { grace = \"500ms\" }\n"+site(t)+fastcgiUpstream("app", fpmPool()))
+	s := visit(t, p).open("/api/endless/grace/20")
+	s.line()
+	begun := time.Now()
+	p.signal(t, syscall.SIGTERM)
+	if s.rest() == nil {
+		t.Error("the stream ended as if it were whole")
+	}
+	p.exit(t, 5*time.Second)
+	if took := time.Since(begun); took < 500*time.Millisecond {
+		t.Errorf("it ended after %s, before its grace was over", took)
+	}
+}
+
+func TestSecondSignalEndsAtOnce(t *testing.T) {
+	p, answers := busy(t, "at-once", "/api/slow/3000")
+	begun := time.Now()
+	p.signal(t, syscall.SIGTERM)
+	refuses(t, p)
+	p.signal(t, syscall.SIGTERM)
+	p.exit(t, 2*time.Second)
+	if took := time.Since(begun); took > 2*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	for range cap(answers) {
+		if o := <-answers; o.err == nil {
+			t.Errorf("%s, want a broken connection", o)
+		}
+	}
+}
