@@ -110,6 +110,12 @@ func (c *call) readContent(p []byte) (int, error) {
 		s.take(m)
 		n += m
 	}
+	if s.ended {
+		// END_REQUEST is at hand, so whoever reads learns of the end along with the last bytes.
+		if _, err := c.next(); err != nil {
+			return n, err
+		}
+	}
 	return n, nil
 }
 

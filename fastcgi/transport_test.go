@@ -26,6 +26,20 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
+// A reader that learns of the end at once need not prepare for a pause.
+func TestEndComesWithTheLastBytes(t *testing.T) {
+	r := fcgitest.New(t, fcgitest.Reply(200, "hello"))
+	resp, err := newTransport(t, r).RoundTrip(newRequest(t, "GET", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var page [10]byte
+	if n, err := resp.Body.Read(page[:]); string(page[:n]) != "hello" || err != io.EOF {
+		t.Errorf("first read = %q, %v, want hello and io.EOF", page[:n], err)
+	}
+}
+
 func TestAnswerOverTCP(t *testing.T) {
 	r := fcgitest.NewTCP(t, fcgitest.Reply(200, "over tcp"))
 	if _, body := fetch(t, newTransport(t, r)); body != "over tcp" {
