@@ -3,6 +3,7 @@ package fastcgi
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"net"
 	"net/http/httptrace"
 	"syscall"
@@ -63,7 +64,7 @@ func (d *dialer) dialUnix(trace *httptrace.ClientTrace) (*conn, error) {
 	if trace != nil && trace.ConnectStart != nil {
 		trace.ConnectStart(d.network, d.address)
 	}
-	c, err := net.DialUnix(d.network, nil, d.unix)
+	c, err := connectUnix(d.unix)
 	if trace != nil && trace.ConnectDone != nil {
 		trace.ConnectDone(d.network, d.address, err)
 	}
@@ -76,6 +77,9 @@ func (d *dialer) dialUnix(trace *httptrace.ClientTrace) (*conn, error) {
 // bare takes off what our own Error says anyway.
 func bare(err error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
+		return op.Err
+	}
+	if op, ok := errors.AsType[*fs.PathError](err); ok {
 		return op.Err
 	}
 	return err

@@ -67,3 +67,17 @@ func TestTrace(t *testing.T) {
 		}
 	}
 }
+
+func TestTraceShowsWhereTheConnectionLeads(t *testing.T) {
+	for _, start := range []func(testing.TB, ...fcgitest.Step) *fcgitest.Responder{fcgitest.New, fcgitest.NewTCP} {
+		r := start(t, fcgitest.Reply(200, ""))
+		var remote, local string
+		trace := &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) {
+			remote, local = i.Conn.RemoteAddr().String(), i.Conn.LocalAddr().Network()
+		}}
+		send(t, newTransport(t, r), withBody(t, httptrace.WithClientTrace(WithEnv(t.Context(), newEnv()), trace), "GET", nil))
+		if remote != r.Addr() || local != r.Network() {
+			t.Errorf("connection to %s over %s, want %s over %s", remote, local, r.Addr(), r.Network())
+		}
+	}
+}
