@@ -16,6 +16,16 @@ var (
 	frankenphp = sync.OnceValue(func() *stack.Backend { return stack.FrankenPHP(shared) })
 )
 
+// nginx in front of them, with room for long headers, without which Laravel's page answers them with 502.
+var (
+	nginxFront = sync.OnceValue(func() *stack.NginxServer {
+		return stack.Nginx(shared, stack.NginxConfig{FPM: fpmPool().Address(), Octane: resident().Addr, HeaderKiB: 32})
+	})
+	nginxFranks = sync.OnceValue(func() *stack.NginxServer {
+		return stack.Nginx(shared, stack.NginxConfig{Octane: frankenphp().Addr, HeaderKiB: 32})
+	})
+)
+
 // site is the configuration of the test application on the upstream called app. What follows belongs to the site.
 func site(t stack.T) string {
 	t.Helper()

@@ -49,7 +49,7 @@ type piece struct {
 }
 
 // keepBody is how much of a body is kept; longer ones are compared by their hash.
-const keepBody = 2 << 20
+const keepBody = 256 << 10
 
 // errEnough ends the reading of an answer of which a client wants no more.
 var errEnough = errors.New("enough")

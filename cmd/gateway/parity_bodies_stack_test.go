@@ -4,7 +4,9 @@ package main_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"sync"
 )
 
 // bodyCases send bodies of every framing.
@@ -51,14 +53,16 @@ var bodyCases = []parityCase{
 	}),
 }
 
-// content is n bytes in which no part is like another for long.
-func content(n int) string {
-	var b strings.Builder
-	for i := 0; b.Len() < n; i++ {
-		fmt.Fprintf(&b, "%d,", i*i)
+// content is n bytes, 20 MiB at most, in which no part is like another for long.
+func content(n int) string { return largest()[:n] }
+
+var largest = sync.OnceValue(func() string {
+	b := make([]byte, 0, 21<<20)
+	for i := 0; len(b) < 20<<20; i++ {
+		b = append(strconv.AppendInt(b, int64(i)*int64(i), 10), ',')
 	}
-	return b.String()[:n]
-}
+	return string(b)
+})
 
 const (
 	boundary      = "----WebKitFormBoundary7MA4YWxkTrZu0gW"

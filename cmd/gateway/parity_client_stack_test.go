@@ -20,6 +20,7 @@ type client struct {
 	t       *testing.T
 	addr    string
 	resumed bool                 // backends of this way have connections of their own from the front
+	variant string               // of a split, which the requests ask for
 	cookies map[string]string    // kept and sent as a browser does
 	asked   func(request string) // told METHOD TARGET of each request with a well-formed head
 }
@@ -54,6 +55,9 @@ func (c *client) chunked(method, target string, pieces []string, lines ...string
 func (c *client) head(method, target string, lines ...string) string {
 	c.asked(method + " " + target)
 	lines = append([]string{method + " " + target + " HTTP/1.1", "Host: localhost"}, lines...)
+	if c.variant != "" {
+		lines = append(lines, "X-Gateway-Variant: "+c.variant)
+	}
 	if cookie := c.cookie(); cookie != "" {
 		lines = append(lines, "Cookie: "+cookie)
 	}

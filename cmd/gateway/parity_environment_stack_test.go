@@ -15,7 +15,7 @@ var environmentCases = []parityCase{
 	server("repeated headers", "X-Many: 1", "X-Many: 2", "Accept: a/b", "Accept: c/d"),
 	server("empty header", "X-Empty:", "X-Blank:   "),
 	server("odd case and dashes", "x-lOWER: 1", "X-A-B-C: 2", "X--Double: 3"),
-	server("bytes in a header", "X-Bytes: \xc3\xa4\xff", "X-Tab: a\tb", "X-Quote: \"a\\\"b\""),
+	server("bytes in a header", "X-Bytes: \xc3\xa4", "X-Tab: a\tb", "X-Quote: \"a\\\"b\""),
 	server("names that could forge", "X_Under: 1", "Content_Length: 5", "X-Dot.Dot: 2", "Remote_Addr: 9.9.9.9", "HTTPS: on"),
 	server("names of Octane", "Remote-Addr: 9.9.9.9", "Server-Port: 1", "Https: on", "Scheme: https").
 		only("fpm resident"), // behind nginx FrankenPHP takes either Remote-Addr, by chance

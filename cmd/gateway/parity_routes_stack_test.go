@@ -4,12 +4,14 @@ package main_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"gateway/testdata/stack"
@@ -127,6 +129,9 @@ func formWithoutToken(c *client) []answer {
 	return submit(c, func(string) url.Values { return url.Values{"name": {"Ada"}} })
 }
 
+// counted makes names, each for one use.
+var counted atomic.Int64
+
 func items(c *client) []answer {
 	body := []byte("a=1&b[]=2&b[]=3&name=%C3%A4")
 	return []answer{
@@ -138,7 +143,7 @@ func items(c *client) []answer {
 		c.do("POST", "/api/items/7", []byte("_method=PATCH&a=1"), formType),
 		c.do("POST", "/api/items/7", []byte("a=1"), formType, "X-HTTP-Method-Override: DELETE"),
 		c.do("PUT", "/api/items/7", []byte{}),
-		c.do("POST", "/api/count/parity-"+c.addr[strings.IndexByte(c.addr, ':')+1:], []byte{}),
+		c.do("POST", fmt.Sprintf("/api/count/parity-%d", counted.Add(1)), []byte{}),
 	}
 }
 

@@ -16,7 +16,7 @@ const streamGap = 400 * time.Millisecond
 
 // streamCases look at when each piece of an answer arrives.
 var streamCases = []parityCase{
-	lines("/api/stream/5/400", streamGap),
+	lines("/api/stream/4/400", streamGap),
 	lines("/flush", 200*time.Millisecond),
 	one("events", events),
 	one("events from the sixth on", func(c *client) answer { return eventsFrom(c, "Last-Event-ID: 6") }),
@@ -43,7 +43,7 @@ func events(c *client) answer { return eventsFrom(c) }
 func eventsFrom(c *client, header ...string) answer {
 	link := c.dial()
 	defer link.close()
-	link.send(c.head("GET", "/api/sse/4/"+strconv.FormatInt(streamGap.Milliseconds(), 10), header...))
+	link.send(c.head("GET", "/api/sse/3/"+strconv.FormatInt(streamGap.Milliseconds(), 10), header...))
 	a := c.read(link, false)
 	a.kept = link.reuse()
 	a.delivery = asProduced

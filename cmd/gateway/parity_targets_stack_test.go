@@ -25,7 +25,8 @@ var targetCases = []parityCase{
 	get("/../api/ping"),
 	get("/api/server/%2e%2e%2f%2e%2e%2fetc/passwd"),
 	get("/api/server/a+b%20c%2Bd;e=f,g:h@i!j$k'l(m)*n~o-p_q.r"),
-	get("/api/server/%E4%F6/ä/\xff"),
+	get("/api/server/%C3%A4%E2%82%AC/ä"),
+	get("/api/server/%E4%F6/\xff"), // which is no UTF-8, so that Laravel fails to answer
 	get("/api/server/a%5Cb\\c"),
 	get("/api/server/%25%32%35"),
 	get("/api/server/%zz"),
@@ -33,7 +34,7 @@ var targetCases = []parityCase{
 	get("/api/server/%00"),
 	get("/api/server/a%0d%0aX:y"),
 	get("/api/server/a%09%7f"),
-	get("/api/server/x?a=%zz&b=%&c=\xff\xfe&d=ä&e=<>\"`{}|^\\[]&f=+%20&g=a=b=c&&h&?i"),
+	get("/api/server/x?a=%zz&b=%&d=ä&e=<>\"`{}|^\\[]&f=+%20&g=a=b=c&&h&?i"),
 	get("/api/server/x?a=#fragment"),
 	get("/api/server#fragment"),
 	get("/api/server/?/../x"),
