@@ -138,7 +138,7 @@ func (b *builder) buildHandler() error {
 		observer.Wrap, // record, request id, access log
 		guard(b.log),
 		identify,
-		limitWrites(writeTimeout),
+		pace(writeTimeout),
 		b.challenges,
 		hosts.redirect(httpsPort(b.cfg)),
 	)

@@ -3,7 +3,6 @@ package proxy
 import (
 	"net/http"
 	"runtime/debug"
-	"time"
 
 	"go.uber.org/zap"
 
@@ -48,15 +47,4 @@ func identify(next http.Handler) http.Handler {
 		removeClaims(r.Header)
 		next.ServeHTTP(w, r)
 	})
-}
-
-// limitWrites gives the first write of an answer its deadline; later ones extend it.
-func limitWrites(timeout time.Duration) layer {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			// Without it, the deadline of the last answer on this connection would still hold.
-			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(timeout))
-			next.ServeHTTP(w, r)
-		})
-	}
 }
