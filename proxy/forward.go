@@ -53,7 +53,7 @@ func (f *forward) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	trace := new(upstream.Trace)
-	if f.hints {
+	if f.hints && r.ProtoAtLeast(1, 1) { // to an older client an interim answer is the answer
 		trace.Informational = func(code int, header textproto.MIMEHeader) error { return earlyHint(w, code, header) }
 	}
 	out, stderr, err := f.dialect.request(upstream.WithTrace(r.Context(), trace), r, target)
