@@ -23,12 +23,25 @@ func limitBody(limit int64, timeout time.Duration) layer {
 				fail(w, r, errBodyTooLarge)
 				return
 			}
-			if r.ContentLength != 0 && !isUpgrade(r) {
+			if r.ContentLength != 0 {
 				r.Body = &clientBody{
 					body:    http.MaxBytesReader(w, r.Body, limit),
 					control: http.NewResponseController(w),
 					timeout: timeout,
 				}
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// boundUnread bounds the wait for a body that nobody reads: net/http takes it off the connection before it sends
+// the answer. Whoever reads it sets deadlines of his own.
+func boundUnread(timeout time.Duration) layer {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.ContentLength != 0 && r.ProtoMajor == 1 {
+				_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(timeout))
 			}
 			next.ServeHTTP(w, r)
 		})

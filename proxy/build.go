@@ -139,6 +139,7 @@ func (b *builder) buildHandler() error {
 		guard(b.log),
 		identify,
 		pace(writeTimeout),
+		boundUnread(b.cfg.Limits.BodyTimeout),
 		b.challenges,
 		hosts.redirect(httpsPort(b.cfg)),
 	)

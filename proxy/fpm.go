@@ -22,6 +22,9 @@ var hiddenOfFPM = []string{"X-Powered-By", "X-Accel-Buffering"}
 func (f *fpm) hidden() []string { return hiddenOfFPM }
 
 func (f *fpm) request(ctx context.Context, r *http.Request, target string) (*http.Request, func() []string, error) {
+	if len(r.Header["Authorization"]) > 1 {
+		return nil, nil, errRepeated // PHP would get a list of both
+	}
 	removeHopByHop(r.Header)
 	// The release in which the public folder was looked through, even if another has been deployed since.
 	env := f.env(r, target, observe.FromContext(ctx).Release)

@@ -9,7 +9,7 @@ import (
 // hopByHop are the headers of one connection, which are never passed on (RFC 9110, 7.6.1).
 var hopByHop = []string{
 	"Connection", "Keep-Alive", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
-	"Proxy-Authenticate", "Proxy-Authorization",
+	"Proxy-Authenticate", "Proxy-Authorization", "Http2-Settings",
 }
 
 // removeHopByHop takes out what belongs to this connection alone, including what Connection names.
@@ -56,9 +56,12 @@ func isPlain(name string) bool {
 	return true
 }
 
-// isUpgrade says whether the client asks to change the protocol of its HTTP/1.1 connection.
+// isUpgrade says whether the client asks to change the protocol of its HTTP/1.1 connection. A server may ignore
+// that (RFC 9110, 7.8), and we do so with a body, whose limits would not hold for what is no message any more, and
+// with cleartext HTTP/2, in which the backend would take further requests that have not passed here.
 func isUpgrade(r *http.Request) bool {
-	return r.ProtoMajor == 1 && r.Header["Upgrade"] != nil && hasToken(r.Header["Connection"], "upgrade")
+	return r.ProtoMajor == 1 && r.ProtoMinor >= 1 && r.ContentLength == 0 && hasToken(r.Header["Connection"], "upgrade") &&
+		r.Header.Get("Upgrade") != "" && !hasToken(r.Header["Upgrade"], "h2c")
 }
 
 func hasToken(lines []string, token string) bool {

@@ -49,6 +49,7 @@ func TestTargetIsTheClientsBytes(t *testing.T) {
 		{"GET", "http://shop.example?q", "/?q"},
 		{"GET", "http://shop.example/http://other/", "/http://other/"},
 		{"OPTIONS", "*", ""},
+		{"GET", "a:b?http://x/.env", ""},
 		{"CONNECT", "shop.example:443", ""},
 		{"GET", "shop.example", ""},
 	} {

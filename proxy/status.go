@@ -25,6 +25,8 @@ const statusClientGone = 499
 var (
 	// errCut is a backend that broke its answer off before any of it was sent on.
 	errCut = errors.New("the answer broke off")
+	// errRepeated is a request that says two things where only one can be meant.
+	errRepeated = errors.New("Authorization is repeated")
 	// errNoSite is a Host that no site has.
 	errNoSite = errors.New("no site has this host")
 	// errRelease is a public folder that is not there.
@@ -37,7 +39,7 @@ func statusFor(r *http.Request, err error) int {
 	var carried *upstream.Error
 	var disk *spool.Error
 	switch {
-	case errors.Is(err, errTarget), errors.Is(err, static.ErrBadPath), errors.Is(err, upstream.ErrBadRequest):
+	case errors.Is(err, errTarget), errors.Is(err, errRepeated), errors.Is(err, static.ErrBadPath), errors.Is(err, upstream.ErrBadRequest):
 		return http.StatusBadRequest
 	case errors.Is(err, static.ErrRefused):
 		return http.StatusForbidden

@@ -15,8 +15,8 @@ func originForm(r *http.Request) (string, error) {
 	if strings.HasPrefix(target, "/") {
 		return target, nil
 	}
-	_, rest, ok := strings.Cut(target, "://")
-	if !ok || r.Method == http.MethodConnect {
+	scheme, rest, ok := strings.Cut(target, "://")
+	if !ok || strings.Contains(scheme, ":") || r.Method == http.MethodConnect {
 		return "", errTarget
 	}
 	at := strings.IndexAny(rest, "/?")
