@@ -7,28 +7,25 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"gateway/testdata/stack"
 )
 
 // way is one kind of backend, with nginx in front of it and with the gateway in front of it.
 type way struct {
-	name  string
-	nginx string // host:port
-	ours  string
+	name    string
+	nginx   string // host:port
+	ours    string
+	variant string // which ours are asked for, of a split
 }
 
-// parityWays starts all of it. nginx has room for long headers, without which Laravel's page answers them with 502.
+// parityWays puts nginx and a gateway in front of each kind of backend.
 func parityWays(t *testing.T) []way {
 	t.Helper()
-	front := stack.Nginx(t, stack.NginxConfig{FPM: fpmPool().Address(), Octane: resident().Addr, HeaderKiB: 32})
-	franks := stack.Nginx(t, stack.NginxConfig{Octane: frankenphp().Addr, HeaderKiB: 32})
 	gateway := func(upstream string) string { return startGateway(t, site(t)+upstream).addr }
 	host := func(url string) string { return strings.TrimPrefix(url, "http://") }
 	return []way{
-		{"fpm", host(front.LaravelURL), gateway(fastcgiUpstream("app", fpmPool()))},
-		{"resident", host(front.OctaneURL), gateway(httpUpstream("app", resident()))},
-		{"frankenphp", host(franks.OctaneURL), gateway(httpUpstream("app", frankenphp()))},
+		{name: "fpm", nginx: host(nginxFront().LaravelURL), ours: gateway(fastcgiUpstream("app", fpmPool()))},
+		{name: "resident", nginx: host(nginxFront().OctaneURL), ours: gateway(httpUpstream("app", resident()))},
+		{name: "frankenphp", nginx: host(nginxFranks().OctaneURL), ours: gateway(httpUpstream("app", frankenphp()))},
 	}
 }
 
@@ -102,10 +99,11 @@ func runParity(t *testing.T, way way, c parityCase, known *table, asked func(str
 }
 
 func differences(t *testing.T, way way, c parityCase, asked func(string)) (all []difference) {
-	side := func(addr string) []answer {
-		return c.run(&client{t: t, addr: addr, resumed: way.name != "fpm", cookies: make(map[string]string), asked: asked})
+	side := func(addr, variant string) []answer {
+		return c.run(&client{t: t, addr: addr, resumed: way.name != "fpm", variant: variant,
+			cookies: make(map[string]string), asked: asked})
 	}
-	nginx, ours := side(way.nginx), side(way.ours)
+	nginx, ours := side(way.nginx, ""), side(way.ours, way.variant)
 	if len(nginx) != len(ours) {
 		t.Fatalf("%d answers from nginx, %d from the gateway", len(nginx), len(ours))
 	}
