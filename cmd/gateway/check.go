@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -23,9 +22,7 @@ func check(_ context.Context, opt options, out, words io.Writer) error {
 		return err
 	}
 	describe(out, cfg)
-	for _, warning := range warnings(cfg) {
-		fmt.Fprintf(words, "gateway: warning: %s\n", warning)
-	}
+	warn(words, cfg)
 	fmt.Fprintf(words, "gateway: %s is good\n", opt.config)
 	return nil
 }
@@ -66,31 +63,13 @@ func describeUpstream(out io.Writer, u conf.Upstream) {
 		}
 		fmt.Fprintf(out, "  backend %s, %s\n", backend, most)
 	}
+	if u.Queue == 0 {
+		fmt.Fprintln(out, "  queue   none")
+		return
+	}
 	fmt.Fprintf(out, "  queue   %d for at most %v\n", u.Queue, u.QueueWait)
 }
 
 func percent(share int) string {
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", float64(share)/100), "0"), ".") + " %"
-}
-
-// warnings are what will not stop the gateway from starting but will surprise.
-func warnings(cfg *conf.Config) []string {
-	var all []string
-	for _, site := range cfg.Sites {
-		if _, err := os.Stat(site.Root); err != nil {
-			all = append(all, fmt.Sprintf("root of %s: %v", site.Hosts[0], err))
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(cfg.Upstreams)) {
-		u := cfg.Upstreams[name]
-		for _, backend := range append(u.FastCGI, u.HTTP...) {
-			if backend.Network != "unix" {
-				continue
-			}
-			if _, err := os.Stat(backend.Address); err != nil {
-				all = append(all, fmt.Sprintf("upstream %s: %v: is it running?", name, err))
-			}
-		}
-	}
-	return all
 }

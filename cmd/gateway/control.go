@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"runtime/debug"
+	"strings"
 	"time"
 
+	"gateway/conf"
 	"gateway/proxy"
 	"gateway/proxy/admin"
 )
@@ -18,13 +21,14 @@ const controlWait = 30 * time.Second
 
 // dial returns a client of the gateway that runs with the configuration that the options name.
 func dial(opt options) (*admin.Client, error) {
-	cfg, err := load(opt)
+	if err := opt.present(); err != nil {
+		return nil, err
+	}
+	at, err := conf.LoadAdmin(opt.config)
 	if err != nil {
 		return nil, err
 	}
-	return admin.NewClient(admin.ClientConfig{
-		Network: cfg.Admin.Network, Address: cfg.Admin.Address, Token: cfg.Admin.Token,
-	})
+	return admin.NewClient(admin.ClientConfig{Network: at.Network, Address: at.Address, Token: at.Token})
 }
 
 // reload tells a running gateway to load its configuration anew, and prints what it refuses.
@@ -38,12 +42,21 @@ func reload(ctx context.Context, opt options, _, words io.Writer) error {
 	if err := client.Reload(ctx); err != nil {
 		var refused *admin.RefusedError
 		if errors.As(err, &refused) {
-			return fmt.Errorf("refused, the old configuration goes on:\n%w", err)
+			return reasons(refused)
 		}
 		return notRunning(err)
 	}
 	fmt.Fprintln(words, "gateway: reloaded")
 	return nil
+}
+
+// reasons makes an error of every line of a refusal.
+func reasons(refused *admin.RefusedError) error {
+	var all []error
+	for line := range strings.Lines(refused.Reasons) {
+		all = append(all, &hintError{errors.New(strings.TrimSpace(line)), "nothing has changed: the configuration of before goes on"})
+	}
+	return errors.Join(all...)
 }
 
 // status prints how a running gateway is.
@@ -71,20 +84,34 @@ func status(ctx context.Context, opt options, out, _ io.Writer) error {
 }
 
 func printStatus(out io.Writer, s proxy.Status) {
-	fmt.Fprintf(out, "up %v, %d open tunnels\n", time.Since(s.Started).Round(time.Second), s.Tunnels)
+	fmt.Fprintf(out, "up %v, %s\n", time.Since(s.Started).Round(time.Second), counted(s.Tunnels, "open tunnel"))
 	for _, u := range s.Upstreams {
 		fmt.Fprintf(out, "%s: %d queued\n", u.Name, u.Queued)
 		for _, b := range u.Backends {
 			state := "in use"
-			if !b.Ejected.IsZero() {
+			switch {
+			case !b.Ejected.IsZero():
 				state = fmt.Sprintf("left alone for %v", time.Until(b.Ejected).Round(time.Second))
+			case b.Failures > 0:
+				state = "in use, " + counted(b.Failures, "failure") + " of late"
 			}
 			fmt.Fprintf(out, "  %s  %s, %d in flight, %d served, %d failed\n", b.Addr, state, b.InFlight, b.Served, b.Failed)
 		}
 	}
 }
 
+// counted is a number with its noun.
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
 func notRunning(err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return &hintError{err, "only its owner may open the socket: ask as the user that the gateway runs as, or as root"}
+	}
 	return &hintError{err, "is the gateway running, with this same configuration?"}
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 
@@ -121,11 +120,8 @@ func (e *hintError) Unwrap() error { return e.err }
 
 // load reads the configuration that the options name.
 func load(opt options) (*conf.Config, error) {
-	if _, err := os.Stat(opt.config); errors.Is(err, fs.ErrNotExist) {
-		return nil, &hintError{
-			fmt.Errorf("%s: no such file", opt.config),
-			"name the file with -c; gateway.example.toml shows what can stand in it, and gateway demo needs none",
-		}
+	if err := opt.present(); err != nil {
+		return nil, err
 	}
 	return conf.Load(opt.config)
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 )
@@ -40,7 +42,7 @@ func parse(args []string) (opt options, err error) {
 		case strings.HasPrefix(arg, "-"):
 			return opt, fmt.Errorf("%w: unknown option %s", errUsage, arg)
 		case opt.command != "":
-			return opt, fmt.Errorf("%w: %q after %q; one command at a time", errUsage, arg, opt.command)
+			return opt, fmt.Errorf("%w: %q after %q; one command at a time, and a file is named with -c", errUsage, arg, opt.command)
 		case commands[arg] == nil:
 			return opt, fmt.Errorf("%w: unknown command %q", errUsage, arg)
 		default:
@@ -64,4 +66,16 @@ func (opt options) complete() (options, error) {
 		}
 	}
 	return opt, nil
+}
+
+// present returns an error when there is no configuration where the options say.
+func (opt options) present() error {
+	if _, err := os.Stat(opt.config); errors.Is(err, fs.ErrNotExist) {
+		return &hintError{
+			fmt.Errorf("%s: no such file", opt.config),
+			"name the file with -c, or put it in ./gateway.toml or " + defaultConfig +
+				"; gateway.example.toml shows what can stand in it, and gateway demo needs none",
+		}
+	}
+	return nil
 }

@@ -27,6 +27,7 @@ func run(ctx context.Context, opt options, _, words io.Writer) error {
 	if err != nil {
 		return err
 	}
+	warn(words, service.cfg)
 	fmt.Fprintf(words, "gateway: serving %s\n", service.summary())
 	watched := service.watch(ctx)
 	for {
@@ -53,7 +54,7 @@ func start(opt options) (*service, error) {
 	}
 	log, err := observe.NewLogger(observe.LogConfig{Format: cfg.Log.Format, Level: cfg.Log.Level, Output: cfg.Log.Output})
 	if err != nil {
-		return nil, fmt.Errorf("log.output: %w", err)
+		return nil, &hintError{err, "set log.output to a file in a folder that is there and that this user can write, or to stdout"}
 	}
 	s := &service{path: opt.config, cfg: cfg, log: log}
 	if s.gateway, err = proxy.New(cfg); err != nil {
@@ -76,10 +77,11 @@ func (s *service) openAdmin() error {
 		Logger:  s.log.Logger,
 	})
 	if err != nil {
-		return &hintError{
-			fmt.Errorf("admin %s: %w", s.cfg.Admin.Endpoint, err),
-			`set admin to a socket in a folder that this user can write, such as admin = "unix:/tmp/gateway.sock"`,
+		hint := `set admin to a socket in a folder that this user can write, such as admin = "unix:/tmp/gateway.sock"`
+		if errors.Is(err, admin.ErrInUse) || errors.Is(err, syscall.EADDRINUSE) {
+			hint = "stop the other one, or set admin to an address that this one has for itself"
 		}
+		return &hintError{err, hint}
 	}
 	s.admin = server
 	s.serving.Go(func() {

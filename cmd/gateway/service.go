@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 
@@ -96,9 +95,5 @@ func (s *service) summary() string {
 	for _, l := range s.cfg.Listen {
 		at = append(at, l.String())
 	}
-	sites := "1 site"
-	if n := len(s.cfg.Sites); n != 1 {
-		sites = fmt.Sprintf("%d sites", n)
-	}
-	return sites + " on " + strings.Join(at, " and ")
+	return counted(len(s.cfg.Sites), "site") + " on " + strings.Join(at, " and ")
 }

@@ -134,7 +134,7 @@ func (m *Manager) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, err
 		named.ServerName = name
 		return m.acme.certificate(&named)
 	}
-	return nil, fmt.Errorf("no site is called %q", name)
+	return nil, fmt.Errorf("no certificate for %q: no site names it", name)
 }
 
 // nameFor returns the name that the client asked for. One that gave none came by address: it gets the
