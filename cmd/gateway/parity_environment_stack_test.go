@@ -25,6 +25,8 @@ var environmentCases = []parityCase{
 	server("file hand-over", "X-Sendfile-Type: X-Accel-Redirect", "X-Accel-Mapping: /=/"),
 	server("hop by hop", "Connection: keep-alive, X-Hop", "X-Hop: 1", "Keep-Alive: timeout=5", "TE: trailers"),
 	server("upgrade to h2c", "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA"),
+	server("upgrade to WebSocket", "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+		"Sec-WebSocket-Version: 13"),
 	server("conditions and ranges", "If-None-Match: \"x\"", "If-Modified-Since: Mon, 01 Jan 2024 00:00:00 GMT", "Range: bytes=0-9", "If-Range: \"x\""),
 	server("type without a body", "Content-Type: text/plain"),
 	server("request id and traces", "X-Request-Id: abc", "Traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
