@@ -1,8 +1,9 @@
 # A static binary that runs as nobody in particular, on ports that nobody needs rights for:
 #
 #   docker build -t gateway .
-#   docker run -p 80:8080 -e FPM=php:9000 -v ./public:/srv/app/public:ro gateway
+#   docker run --network shop -p 80:8080 -e FPM=php:9000 -v ./public:/srv/app/public:ro gateway
 #
+# where php is a container with PHP-FPM in the same network, and with the application at the same path, /srv/app;
 # or with a configuration of your own, which listens above 1024 as well:
 #
 #   docker run -p 80:8080 -p 443:8443 -v ./gateway.toml:/etc/gateway/gateway.toml:ro -v gateway:/var/lib/gateway gateway

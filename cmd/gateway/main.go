@@ -19,7 +19,7 @@ The web server for Laravel: public files, PHP-FPM over FastCGI, Octane over HTTP
 between the two.
 
 Commands
-  run      serve until told to stop     SIGHUP reloads, SIGTERM drains, twice at once
+  run      serve until told to stop: SIGHUP reloads, SIGTERM lets requests finish, a second one does not
   check    load the configuration, build all of it, and say what each site will do
   reload   tell a running gateway to load its configuration anew
   status   ask a running gateway how it is
