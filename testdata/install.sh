@@ -82,11 +82,15 @@ caddy() {
     [ -x "$var/bin/caddy" ] || GOBIN=$var/bin go install github.com/caddyserver/caddy/v2/cmd/caddy@v2.11.9
 }
 
+if ! command -v go >/dev/null; then
+    echo "install.sh: no go in PATH; where sudo leaves it out: sudo env \"PATH=\$PATH\" $0${1:+ $1}" >&2
+    exit 1
+fi
 mapfile -t lacking < <(missing)
 if [ ${#lacking[@]} -gt 0 ]; then
     if [ "$(id -u)" != 0 ]; then
         echo "install.sh: not installed: ${lacking[*]}" >&2
-        echo "install.sh: run it as root once (sudo $0${1:+ $1}); tests themselves need no root" >&2
+        echo "install.sh: run it as root once: sudo env \"PATH=\$PATH\" $0${1:+ $1}; the tests themselves need no root" >&2
         exit 1
     fi
     debian "${lacking[@]}"
