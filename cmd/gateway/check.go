@@ -35,7 +35,7 @@ func describe(out io.Writer, cfg *conf.Config) {
 	for _, site := range cfg.Sites {
 		fmt.Fprintf(out, "\nsite      %s\n", strings.Join(site.Hosts, ", "))
 		fmt.Fprintf(out, "  files   %s\n", site.Root)
-		fmt.Fprintf(out, "  app     /%s on %s\n", site.Index, site.App)
+		fmt.Fprintf(out, "  app     %s\n", appOf(site, cfg.Upstreams[site.App]))
 		rest := 10000
 		for _, w := range site.Split.Weights {
 			rest -= w.Share
@@ -48,6 +48,14 @@ func describe(out io.Writer, cfg *conf.Config) {
 	for _, name := range slices.Sorted(maps.Keys(cfg.Upstreams)) {
 		describeUpstream(out, cfg.Upstreams[name])
 	}
+}
+
+// appOf names the upstream and, where that is told, the script it runs.
+func appOf(site conf.Site, app conf.Upstream) string {
+	if len(app.FastCGI) > 0 {
+		return fmt.Sprintf("/%s on %s", site.Index, site.App)
+	}
+	return site.App
 }
 
 func describeUpstream(out io.Writer, u conf.Upstream) {
