@@ -6,26 +6,32 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"go.uber.org/zap/zaptest"
 )
 
-const host = "shop.example.com"
+// fronts makes the host of each test its own: certmagic remembers for the whole process which name failed to be
+// renewed, as one does whose manager is closed meanwhile, and would make another test wait.
+var fronts atomic.Int32
 
 // front is a plain and a TLS listener with an authority that validates on them.
 type front struct {
+	host    string
 	pebble  *pebble
 	addr    net.Addr
 	manager *Manager
 }
 
-// newFront serves host with a manager to which only the ports that offer keeps are known.
+// newFront serves a host of its own with a manager to which only the ports that offer keeps are known.
 func newFront(t *testing.T, validity time.Duration, offer func(*Config)) (*front, Config) {
 	t.Helper()
+	host := fmt.Sprintf("shop%d.example.com", fronts.Add(1))
 	plain, httpPort := listen(t)
 	secure, tlsPort := listen(t)
 	p := startPebble(t, httpPort, tlsPort, validity)
@@ -44,12 +50,12 @@ func newFront(t *testing.T, validity time.Duration, offer func(*Config)) (*front
 		srv.Serve(plain)
 	}()
 	t.Cleanup(func() { srv.Close(); <-done })
-	return &front{pebble: p, addr: secure.Addr(), manager: m}, cfg
+	return &front{host: host, pebble: p, addr: secure.Addr(), manager: m}, cfg
 }
 
 // leaf makes a handshake that trusts the authority's root alone.
 func (f *front) leaf(t *testing.T, at net.Addr) (*x509.Certificate, error) {
-	return shake(t, at, &tls.Config{ServerName: host, RootCAs: f.pebble.roots})
+	return shake(t, at, &tls.Config{ServerName: f.host, RootCAs: f.pebble.roots})
 }
 
 func (f *front) start(t *testing.T) *x509.Certificate {
@@ -58,7 +64,7 @@ func (f *front) start(t *testing.T) *x509.Certificate {
 		t.Fatal(err)
 	}
 	var leaf *x509.Certificate
-	until(t, "a certificate for "+host, func() (err error) {
+	until(t, "a certificate for "+f.host, func() (err error) {
 		leaf, err = f.leaf(t, f.addr)
 		return err
 	})
@@ -78,7 +84,7 @@ func TestCertificateByHTTP01(t *testing.T) {
 	client, server := net.Pipe()
 	defer client.Close()
 	defer server.Close()
-	hello := &tls.ClientHelloInfo{ServerName: host, Conn: server}
+	hello := &tls.ClientHelloInfo{ServerName: f.host, Conn: server}
 	if err := next.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
