@@ -41,13 +41,13 @@ type backend struct {
 
 // BackendStatus is a backend at one moment.
 type BackendStatus struct {
-	Addr        string
-	InFlight    int
-	MaxInFlight int       // zero means no cap
-	Ejected     time.Time // until when it gets no requests; zero when it does
-	Failures    int       // of late, as ejection counts them
-	Served      uint64    // responses that it began since the start
-	Failed      uint64    // attempts that were its failure since the start
+	Addr        string    `json:"addr"`
+	InFlight    int       `json:"in_flight"`
+	MaxInFlight int       `json:"max_in_flight"`          // zero means no cap
+	Ejected     time.Time `json:"ejected_until,omitzero"` // until when it gets no requests; zero when it does
+	Failures    int       `json:"failures"`               // of late, as ejection counts them
+	Served      uint64    `json:"served"`                 // responses that it began since the start
+	Failed      uint64    `json:"failed"`                 // attempts that were its failure since the start
 }
 
 // New checks cfg and returns its group.
