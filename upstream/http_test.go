@@ -110,9 +110,11 @@ func TestHTTPCarriesRequestsAndResponses(t *testing.T) {
 		if cookies := resp.Header["Set-Cookie"]; len(cookies) != 2 {
 			t.Errorf("cookies = %q", cookies)
 		}
-	}
-	if n := conns.Load(); n != 1 {
-		t.Errorf("%d connections, want the same for all", n)
+		// A larger body has a sender of its own. An answer that ends before it has said that it is done costs the
+		// connection, which cannot be told from one to a backend that answered early.
+		if n := conns.Load(); n != 1 && size <= sentAtOnce {
+			t.Errorf("%d bytes: %d connections, want the same for all", size, n)
+		}
 	}
 }
 
