@@ -44,11 +44,12 @@ func TestResidentWorkerThatDiesMidAnswerIsNoWholePage(t *testing.T) {
 func TestFPMWorkerThatDiesBeforeItAnswers(t *testing.T) {
 	p := startGateway(t, site(t)+fastcgiUpstream("app", fpmPool()))
 	v := visit(t, p)
-	const uri = "/api/fatal/kill?count=dies-at-once"
+	counter := unique("dies")
+	uri := "/api/fatal/kill?count=" + counter
 	if o := v.get(uri); o.err != nil || o.status != http.StatusBadGateway {
 		t.Errorf("%s, want 502", o)
 	}
-	if n := stack.App(t).Count("dies-at-once"); n != 2 {
+	if n := stack.App(t).Count(counter); n != 2 {
 		t.Errorf("the script ran %d times, want once and once more", n)
 	}
 	if line := p.access(t, uri, 1)[0]; line.Attempts != 2 || line.Error == "" {
@@ -62,16 +63,16 @@ func TestPOSTWhoseFPMWorkerDiesIsNotRepeated(t *testing.T) {
 	pool := stack.FPM(t, stack.FPMConfig{Children: 2})
 	p := startGateway(t, "limits = { body = \"1GiB\" }\n"+site(t)+fastcgiUpstream("app", pool))
 	v := visit(t, p)
-	answer := make(chan outcome, 1)
-	go func() { answer <- v.do("POST", "/api/sink?count=post-dies", zeros(256<<20)) }()
+	answer, counter := make(chan outcome, 1), unique("post-dies")
+	go func() { answer <- v.do("POST", "/api/sink?count="+counter, zeros(256<<20)) }()
 	app := stack.App(t)
-	eventually(t, "the script runs", func() bool { return app.Count("post-dies") == 1 })
+	eventually(t, "the script runs", func() bool { return app.Count(counter) == 1 })
 	pool.KillWorker(t)
 	if o := <-answer; o.err != nil || o.status != http.StatusBadGateway {
 		t.Errorf("%s, want 502", o)
 	}
 	v.prompt()
-	if n := app.Count("post-dies"); n != 1 {
+	if n := app.Count(counter); n != 1 {
 		t.Errorf("the script ran %d times", n)
 	}
 }
@@ -102,7 +103,7 @@ func TestBackendThatVanishesMidAnswerComesBack(t *testing.T) {
 			backend, upstream := start()
 			p := startGateway(t, site(t)+upstream)
 			v := visit(t, p)
-			uri := "/api/endless/vanishes-" + name
+			uri := "/api/endless/" + unique("vanishes")
 			stream := v.open(uri)
 			stream.line()
 			backend.Kill()

@@ -42,14 +42,14 @@ func TestFPMReloadWaitsForAScript(t *testing.T) {
 	p := startGateway(t, site(t)+fastcgiUpstream("app", pool))
 	v := visit(t, p)
 	app := stack.App(t)
-	slow := make(chan outcome, 1)
-	go func() { slow <- v.get("/api/slow/1500?count=over-reload") }()
-	eventually(t, "the script runs", func() bool { return app.Count("over-reload") == 1 })
+	slow, counter := make(chan outcome, 1), unique("reload")
+	go func() { slow <- v.get("/api/slow/1500?count=" + counter) }()
+	eventually(t, "the script runs", func() bool { return app.Count(counter) == 1 })
 	pool.Reload(t)
 	if o := <-slow; o.err != nil || o.status != http.StatusOK {
 		t.Errorf("%s, want 200", o)
 	}
-	if n := app.Count("over-reload"); n != 1 {
+	if n := app.Count(counter); n != 1 {
 		t.Errorf("the script ran %d times", n)
 	}
 	v.prompt()

@@ -33,7 +33,7 @@ func TestUploadThatBreaksOffRunsNoScript(t *testing.T) {
 			"chunks": "Transfer-Encoding: chunked\r\n\r\nf4240\r\n" + strings.Repeat("x", 500000),
 		} {
 			t.Run(name+"/"+framing, func(t *testing.T) {
-				counter := "breaks-off-" + name + "-" + framing
+				counter := unique("breaks-off")
 				uri := "/api/count/" + counter
 				w := dialWire(t, p)
 				w.send("POST " + uri + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\n" + begin)
@@ -79,14 +79,15 @@ func TestWorkerOfAClientThatLeftIsBusyStill(t *testing.T) {
 	p := startGateway(t, site(t)+fmt.Sprintf("[upstream.app]\nfastcgi = [%q]\nmax_in_flight = 2\n", pool.Address()))
 	v := visit(t, p)
 	app := stack.App(t)
-	const uri = "/api/slow/1200?count=left-behind"
+	counter := unique("left-behind")
+	uri := "/api/slow/1200?count=" + counter
 	// Ten clients of which each leaves before its answer comes, and all but two while they wait for their turn.
 	var clients []*wire
 	for range 10 {
 		clients = append(clients, dialWire(t, p))
 		clients[len(clients)-1].ask(uri)
 	}
-	eventually(t, "two scripts run", func() bool { return app.Count("left-behind") == 2 })
+	eventually(t, "two scripts run", func() bool { return app.Count(counter) == 2 })
 	begun := time.Now()
 	for _, w := range clients {
 		w.Close()
@@ -106,7 +107,7 @@ func TestWorkerOfAClientThatLeftIsBusyStill(t *testing.T) {
 	if line := p.access(t, "/api/ping", 1)[0]; line.Attempts != 1 {
 		t.Errorf("it took %d attempts, want one that waited for a child", line.Attempts)
 	}
-	if n := app.Count("left-behind"); n != 2 {
+	if n := app.Count(counter); n != 2 {
 		t.Errorf("%d scripts ran, want none of those that still waited", n)
 	}
 	eventually(t, "all slots are free", func() bool { return p.inFlight(t) == 0 })
@@ -120,7 +121,7 @@ func TestPHPNoticesThatItsClientLeft(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := startGateway(t, site(t)+upstream)
 			v := visit(t, p)
-			stream := "left-" + name
+			stream := unique("left")
 			s := v.open("/api/endless/" + stream + "/20")
 			s.line()
 			s.Body.Close()

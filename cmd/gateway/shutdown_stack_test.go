@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -27,26 +28,29 @@ func refuses(t *testing.T, p *process) {
 	})
 }
 
-// busy is a gateway that has slow requests in hand, of FPM and of a resident backend.
-func busy(t *testing.T, name, path string) (p *process, answers chan outcome) {
+// busy is a gateway that has slow requests in hand: three of FPM, and one of a resident backend, where a worker may
+// have two connections and serves one after the other.
+func busy(t *testing.T, uri string) (p *process, answers chan outcome) {
 	t.Helper()
 	p = startGateway(t, "limits = { grace = \"15s\" }\n"+site(t)+"split = { octane = 50 }\n"+
 		fastcgiUpstream("app", fpmPool())+httpUpstream("octane", resident()))
 	answers = make(chan outcome, 4)
 	for i := range cap(answers) {
 		v := visit(t, p)
-		r, err := http.NewRequest("GET", "http://localhost"+path+"?count="+name, nil)
+		r, err := http.NewRequest("GET", "http://localhost"+uri, nil)
 		try(t, err)
-		r.Header.Set("X-Gateway-Variant", []string{"app", "octane"}[i%2])
+		r.Header.Set("X-Gateway-Variant", []string{"app", "app", "app", "octane"}[i])
 		go func() { answers <- v.send(r) }()
 	}
 	app := stack.App(t)
+	_, name, _ := strings.Cut(uri, "?count=")
 	eventually(t, "all scripts run", func() bool { return app.Count(name) == cap(answers) })
 	return p, answers
 }
 
 func TestSIGTERMLetsRequestsFinish(t *testing.T) {
-	p, answers := busy(t, "drained", "/api/slow/1500")
+	uri := "/api/slow/1500?count=" + unique("drained")
+	p, answers := busy(t, uri)
 	kept := visit(t, p)
 	kept.ok("/hello.txt")
 	p.signal(t, syscall.SIGTERM)
@@ -62,7 +66,7 @@ func TestSIGTERMLetsRequestsFinish(t *testing.T) {
 	if code := p.exit(t, 5*time.Second); code != 0 {
 		t.Errorf("exit %d, want 0", code)
 	}
-	if lines := p.access(t, "/api/slow/1500?count=drained", 4); len(lines) != 4 {
+	if lines := p.access(t, uri, 4); len(lines) != 4 {
 		t.Errorf("%d access lines, want 4", len(lines))
 	}
 }
@@ -84,7 +88,7 @@ func TestGraceEnds(t *testing.T) {
 }
 
 func TestSecondSignalEndsAtOnce(t *testing.T) {
-	p, answers := busy(t, "at-once", "/api/slow/1200")
+	p, answers := busy(t, "/api/slow/1200?count="+unique("at-once"))
 	p.signal(t, syscall.SIGTERM)
 	refuses(t, p)
 	p.signal(t, syscall.SIGTERM)

@@ -146,6 +146,10 @@ func together(n int, call func(i int) outcome) []outcome {
 	return all
 }
 
+// unique makes a name under which PHP counts, or says how a stream ended, that no other test has used, nor this one
+// when it runs again.
+func unique(name string) string { return fmt.Sprintf("%s-%d", name, time.Now().UnixNano()) }
+
 // crowd is clients that ask again and again. stop lets them finish and returns what became of all requests.
 func crowd(clients int, ask func() outcome) (stop func() []outcome) {
 	var all []outcome
