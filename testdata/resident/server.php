@@ -61,23 +61,21 @@ pcntl_signal(SIGINT, $stop);
 pcntl_signal(SIGHUP, function () use (&$pids, &$replace) {
     $replace = array_keys($pids);
 });
-for ($i = 0; $i < $workers; $i++) {
-    $spawn();
-}
-while ($pids) {
+do {
+    // All start from one place: the trace of an exception shows it, and must not tell who was there first.
+    while (!$stopping && count($pids) < $workers) {
+        $spawn();
+    }
     if ($replace && !$stopping) {
         posix_kill(array_shift($replace), SIGTERM);
     }
     $pid = pcntl_wait($status, WNOHANG);
-    if ($pid > 0 && isset($pids[$pid])) {
+    if ($pid > 0) {
         unset($pids[$pid]);
-        if (!$stopping) {
-            $spawn();
-        }
         continue;
     }
     usleep(20000);
-}
+} while ($pids || !$stopping);
 
 final class Worker
 {
