@@ -106,10 +106,13 @@ func (l *listener) accept(server *http.Server, socket net.Listener) error {
 // drain stops accepting and waits for the requests under way, at most as long as ctx; what is left then
 // is cut off.
 func (l *listener) drain(ctx context.Context) {
+	// All at once: the last one accepts, and must not go on doing so while those before it drain.
 	for _, server := range l.servers {
-		if server.Shutdown(ctx) != nil {
-			server.Close()
-		}
+		l.running.Go(func() {
+			if server.Shutdown(ctx) != nil {
+				server.Close()
+			}
+		})
 	}
 	l.running.Wait()
 }

@@ -71,6 +71,31 @@ func TestSIGTERMLetsRequestsFinish(t *testing.T) {
 	}
 }
 
+// TestSIGTERMAfterAReload: the connections from before it belong to a server of their own, whose requests must not keep
+// the door open.
+func TestSIGTERMAfterAReload(t *testing.T) {
+	text := site(t) + fastcgiUpstream("app", fpmPool())
+	p := startGateway(t, text)
+	slow, counter := make(chan outcome, 1), unique("before")
+	go func() { slow <- visit(t, p).get("/api/slow/1500?count=" + counter) }()
+	app := stack.App(t)
+	eventually(t, "the script runs", func() bool { return app.Count(counter) == 1 })
+	p.write(t, "limits = { header_bytes = \"32KiB\" }\n"+text)
+	try(t, p.control(t).Reload(t.Context()))
+	visit(t, p).prompt()
+	p.signal(t, syscall.SIGTERM)
+	refuses(t, p)
+	if len(slow) > 0 {
+		t.Error("connections were taken as long as a request was under way")
+	}
+	if o := <-slow; o.err != nil || o.status != http.StatusOK {
+		t.Errorf("%s, want 200", o)
+	}
+	if code := p.exit(t, 5*time.Second); code != 0 {
+		t.Errorf("exit %d, want 0", code)
+	}
+}
+
 // TestGraceEnds: what takes longer is cut off, and the gateway ends all the same.
 func TestGraceEnds(t *testing.T) {
 	p := startGateway(t, "limits = { grace = \"500ms\" }\n"+site(t)+fastcgiUpstream("app", fpmPool()))
