@@ -87,7 +87,7 @@ func chunks(body string) string {
 }
 
 func TestBadInputIsAnsweredAndTheNextClientServed(t *testing.T) {
-	const impatient = "limits = { header_timeout = \"300ms\", body_timeout = \"300ms\", idle_timeout = \"2s\" }\n"
+	const impatient = "limits = { header_timeout = \"300ms\", body_timeout = \"300ms\" }\n"
 	for name, upstream := range map[string]string{
 		"fpm": fastcgiUpstream("app", fpmPool()), "resident": httpUpstream("app", resident()),
 	} {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"sync"
 	"testing"
@@ -60,9 +61,19 @@ func (v *visitor) do(method, path string, body io.Reader) outcome {
 	return v.send(r)
 }
 
+// send counts a request as failed that net/http had to send twice, which it does by itself when a kept connection ends.
 func (v *visitor) send(r *http.Request) (o outcome) {
+	connections := 0
+	r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { connections++ },
+	}))
 	begun := time.Now()
-	defer func() { o.took = time.Since(begun) }()
+	defer func() {
+		o.took = time.Since(begun)
+		if connections > 1 && o.err == nil {
+			o.err = fmt.Errorf("sent on %d connections", connections)
+		}
+	}()
 	resp, err := v.Do(r)
 	if err != nil {
 		return outcome{err: err}
