@@ -36,6 +36,33 @@ func TestFPMReloadUnderLoadFailsNoGET(t *testing.T) {
 	}
 }
 
+// TestFPMReloadThatKillsFailsNoGET: by default PHP-FPM waits for nobody. What was in its children is sent once more.
+func TestFPMReloadThatKillsFailsNoGET(t *testing.T) {
+	pool := stack.FPM(t, stack.FPMConfig{Impatient: true})
+	p := startGateway(t, site(t)+fastcgiUpstream("app", pool))
+	v := visit(t, p)
+	stop := crowd(8, func() outcome { return v.get("/api/slow/100") })
+	for range 4 {
+		// Nobody is to be killed twice.
+		before := backendAt(t, p, pool).Served
+		eventually(t, "a few answers", func() bool { return backendAt(t, p, pool).Served >= before+12 })
+		pool.Reload(t)
+	}
+	all := stop()
+	for _, o := range all {
+		if o.err != nil || o.status != http.StatusOK || o.took > 5*time.Second {
+			t.Errorf("%s, want 200 soon", o)
+		}
+	}
+	again := 0
+	for _, e := range p.access(t, "/api/slow/100", len(all)) {
+		again += e.Attempts - 1
+	}
+	if again == 0 {
+		t.Error("no child was killed with a request in hand")
+	}
+}
+
 // TestFPMReloadWaitsForAScript: one that takes longer than the reload is answered by the child it began in.
 func TestFPMReloadWaitsForAScript(t *testing.T) {
 	pool := stack.FPM(t, stack.FPMConfig{Children: 2})

@@ -18,6 +18,7 @@ type FPMConfig struct {
 	MaxRequests      int               // pm.max_requests; zero means that no child is replaced
 	Backlog          int               // listen.backlog; zero means 511
 	TerminateTimeout time.Duration     // request_terminate_timeout, whole seconds; zero means none
+	Impatient        bool              // process_control_timeout = 0, PHP-FPM's default, and not 10s
 	TCP              bool              // listen on 127.0.0.1 instead of on a unix socket
 	Env              map[string]string // environment of the scripts, such as APP_DEBUG=1
 	INI              map[string]string // php.ini values, over those of defaultINI
@@ -88,6 +89,10 @@ func fpmSettings(a *Application, name string, p *Pool, cfg FPMConfig) map[string
 	ini := defaultINI(a)
 	maps.Copy(ini, cfg.INI)
 	children := or(cfg.Children, 4)
+	control := "10s"
+	if cfg.Impatient {
+		control = "0"
+	}
 	pm := cfg.PM
 	if pm == "" {
 		pm = "static"
@@ -97,7 +102,7 @@ func fpmSettings(a *Application, name string, p *Pool, cfg FPMConfig) map[string
 		"Listen": p.Socket + p.TCPAddr, "Status": strings.TrimPrefix(p.StatusAddr, "unix:"),
 		"PM": pm, "Children": children, "Spare": (children + 1) / 2,
 		"MaxRequests": cfg.MaxRequests, "Backlog": or(cfg.Backlog, 511),
-		"Terminate": int(cfg.TerminateTimeout.Seconds()), "Env": cfg.Env, "INI": ini,
+		"Control": control, "Terminate": int(cfg.TerminateTimeout.Seconds()), "Env": cfg.Env, "INI": ini,
 	}
 }
 
@@ -126,7 +131,7 @@ func (p *Pool) ping() error {
 }
 
 // Reload has FPM start itself anew (SIGUSR2), with the same pid and sockets, and returns when the new children are
-// there. The old ones get ten seconds for the requests they have in hand.
+// there. The old ones get ten seconds for the requests they have in hand, if the pool is not impatient.
 func (p *Pool) Reload(t T) {
 	t.Helper()
 	starts := func() int {
