@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"sync"
+
+	"gateway/upstream/spool"
 )
 
 // backlogMemory is how many bytes of an answer wait in memory for a slow client; more goes to a temp file.
@@ -60,9 +62,9 @@ func (b *backlog) put(p []byte) error {
 // never reads past what was published.
 func (b *backlog) spill(p []byte) error {
 	if b.file == nil {
-		file, err := unlinkedFile(b.dir)
+		file, err := spool.TempFile(b.dir)
 		if err != nil {
-			return err
+			return fmt.Errorf("spool the answer: %w", err)
 		}
 		b.file = file
 	}
@@ -143,17 +145,4 @@ func (b *backlog) close() {
 	if b.file != nil {
 		b.file.Close()
 	}
-}
-
-// unlinkedFile makes a temp file whose name is already gone, so that nothing is left behind by a crash.
-func unlinkedFile(dir string) (*os.File, error) {
-	file, err := os.CreateTemp(dir, "gateway-answer-*")
-	if err != nil {
-		return nil, fmt.Errorf("spool the answer: %w", err)
-	}
-	if err := os.Remove(file.Name()); err != nil {
-		file.Close()
-		return nil, fmt.Errorf("spool the answer: %w", err)
-	}
-	return file, nil
 }

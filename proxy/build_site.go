@@ -70,7 +70,7 @@ func (b *builder) forward(site conf.Site, name string) *forward {
 	cfg := b.cfg.Upstreams[name]
 	f := &forward{
 		group: b.state.groups[name].value, headers: headers(site.Headers), dialect: &octane{"/" + site.Index}, spool: b.cfg.Limits.ResponseSpool,
-		write: writeTimeout, idle: cfg.TunnelIdle, tunnels: &b.gateway.tunnels, state: b.state,
+		idle: cfg.TunnelIdle, tunnels: &b.gateway.tunnels, state: b.state,
 	}
 	f.hints = len(cfg.HTTP) > 0
 	if len(cfg.FastCGI) > 0 {

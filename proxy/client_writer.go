@@ -6,14 +6,13 @@ import (
 	"time"
 )
 
-// clientWriter is the client's side of one answer: the head is written before the first byte, each write
-// has a deadline of its own, and giving up ends the request.
+// clientWriter is the client's side of one answer: the head is written before the first byte, and giving up
+// ends the request. The deadline of each write is pace's.
 type clientWriter struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	status  int
-	timeout time.Duration // of one write; zero means none
-	started bool          // the head has been written
+	started bool // the head has been written
 }
 
 func (c *clientWriter) start() {
@@ -33,23 +32,14 @@ func (c *clientWriter) writeWhole(body []byte) error {
 }
 
 func (c *clientWriter) write(p []byte) error {
-	c.extend()
 	c.start()
 	_, err := c.w.Write(p)
 	return err
 }
 
 func (c *clientWriter) flush() error {
-	c.extend()
 	c.start()
 	return c.control.Flush()
-}
-
-// extend gives the client the whole time again. A connection without deadlines has none to extend.
-func (c *clientWriter) extend() {
-	if c.timeout > 0 {
-		_ = c.control.SetWriteDeadline(time.Now().Add(c.timeout))
-	}
 }
 
 // giveUp ends the request's context, and with it the backend's side, when the client takes no more though its

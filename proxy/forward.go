@@ -16,16 +16,14 @@ import (
 
 // forward sends requests to one upstream and its answers back.
 type forward struct {
-	group    *group
-	dialect  dialect
-	hints    bool     // the backend may send informational answers
-	headers  []header // set where the application has not
-	spoolDir string
-	spool    int64         // bytes of an answer that may wait on disk for a slow client
-	write    time.Duration // of one write to the client
-	idle     time.Duration // of a tunnel
-	tunnels  *tunnels
-	state    *state // that this is part of
+	group   *group
+	dialect dialect
+	hints   bool          // the backend may send informational answers
+	headers []header      // set where the application has not
+	spool   int64         // bytes of an answer that may wait on disk for a slow client
+	idle    time.Duration // of a tunnel
+	tunnels *tunnels
+	state   *state // that this is part of
 }
 
 // dialect is what differs between FPM and Octane: what the request must say, and what of the answer is
@@ -90,7 +88,7 @@ func (f *forward) answer(w http.ResponseWriter, r *http.Request, resp *http.Resp
 	f.copyHeader(w.Header(), resp.Header)
 	begun := time.Now()
 	defer func() { rec.Body = time.Since(begun) }()
-	relay := newRelay(w, resp.StatusCode, f.write, f.spoolDir, f.spool)
+	relay := newRelay(w, resp.StatusCode, f.spool)
 	defer relay.backlog.close()
 	backendErr, clientErr := f.body(relay, r, resp, atOnce)
 	switch {

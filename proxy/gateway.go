@@ -4,6 +4,7 @@ package proxy
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -75,16 +76,26 @@ func (g *Gateway) Reload(cfg *conf.Config) error {
 		next.close()
 		return err
 	}
+	if next.certs != nil && (old == nil || old.certs != next.certs) {
+		if err := next.certs.value.Start(context.Background()); err != nil {
+			closeSockets(fresh)
+			next.close()
+			return fmt.Errorf("tls: %w", err)
+		}
+	}
 	next.self = share(next, (*state).end)
 	g.current.Store(next.self)
 	g.listen(cfg, fresh)
-	if next.certs != nil && (old == nil || old.certs != next.certs) {
-		err = next.certs.value.Start(context.Background())
-	}
 	if before != nil {
 		before.release()
 	}
-	return err
+	return nil
+}
+
+func closeSockets(fresh []*listener) {
+	for _, l := range fresh {
+		l.socket.Close()
+	}
 }
 
 // bindMissing binds the addresses of cfg that are not listened on yet, all or none.
@@ -105,9 +116,7 @@ func (g *Gateway) bindMissing(cfg *conf.Config) ([]*listener, error) {
 	if len(failed) == 0 {
 		return fresh, nil
 	}
-	for _, l := range fresh {
-		l.socket.Close()
-	}
+	closeSockets(fresh)
 	return nil, errors.Join(failed...)
 }
 

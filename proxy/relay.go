@@ -35,11 +35,10 @@ type relay struct {
 	broken   bool          // the answer broke off; set before the backlog ends
 }
 
-// newRelay returns a relay to w. Each write may take writeTimeout; up to limit bytes that the client has not
-// taken wait in a temp file in dir.
-func newRelay(w http.ResponseWriter, status int, writeTimeout time.Duration, dir string, limit int64) *relay {
-	r := &relay{client: clientWriter{w: w, control: http.NewResponseController(w), status: status, timeout: writeTimeout}}
-	r.backlog.init(dir, limit)
+// newRelay returns a relay to w. Up to limit bytes that the client has not taken wait in a temp file.
+func newRelay(w http.ResponseWriter, status int, limit int64) *relay {
+	r := &relay{client: clientWriter{w: w, control: http.NewResponseController(w), status: status}}
+	r.backlog.init("", limit)
 	return r
 }
 

@@ -22,8 +22,8 @@ func relayServer(t *testing.T, atOnce bool, source func() io.Reader) (url string
 func relayServerContext(t *testing.T, atOnce bool, writeTimeout time.Duration, source func(context.Context) io.Reader) (url string, result <-chan error) {
 	t.Helper()
 	results := make(chan error, 1)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		relay := newRelay(w, 200, writeTimeout, t.TempDir(), 1<<30)
+	server := httptest.NewServer(pace(writeTimeout)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		relay := newRelay(w, 200, 1<<30)
 		defer relay.backlog.close()
 		backendErr, clientErr := relay.copy(source(r.Context()), atOnce)
 		results <- errors.Join(backendErr, clientErr)
@@ -33,7 +33,7 @@ func relayServerContext(t *testing.T, atOnce bool, writeTimeout time.Duration, s
 		if backendErr != nil {
 			w.WriteHeader(http.StatusBadGateway)
 		}
-	}))
+	})))
 	t.Cleanup(server.Close)
 	return server.URL, results
 }

@@ -42,7 +42,6 @@ func serveStatus(w http.ResponseWriter, cfg Config) {
 
 func serveReload(w http.ResponseWriter, cfg Config) {
 	if err := cfg.Reload(); err != nil {
-		cfg.Logger.Warn("reload refused", zap.Error(err))
 		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
 		return
 	}

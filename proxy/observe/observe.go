@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.uber.org/zap"
 )
 
@@ -59,9 +58,4 @@ func (o *Observer) Wrap(next http.Handler) http.Handler {
 		next.ServeHTTP(&x.writer, x.request(r))
 		x.returned = true
 	})
-}
-
-// MetricsHandler serves the registry in Prometheus' text format.
-func (o *Observer) MetricsHandler() http.Handler {
-	return promhttp.HandlerFor(o.registry, promhttp.HandlerOpts{})
 }

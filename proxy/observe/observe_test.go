@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 )
@@ -239,7 +240,7 @@ func TestSilentLogStillCounts(t *testing.T) {
 func scrape(t *testing.T, o *Observer) string {
 	t.Helper()
 	rec := httptest.NewRecorder()
-	o.MetricsHandler().ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
+	promhttp.HandlerFor(o.registry, promhttp.HandlerOpts{}).ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
 	if rec.Code != http.StatusOK {
 		t.Fatalf("metrics: status = %d: %s", rec.Code, rec.Body)
 	}

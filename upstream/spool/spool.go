@@ -124,13 +124,23 @@ func (s *Spool) spill(p []byte) (int, error) {
 }
 
 func (s *Spool) create() (*os.File, error) {
-	file, err := os.CreateTemp(s.cfg.Dir, "gateway-spool-*")
+	file, err := TempFile(s.cfg.Dir)
 	if err != nil {
 		return nil, s.failed("create", err)
 	}
+	return file, nil
+}
+
+// TempFile makes a file in dir, or where the system keeps temporary files if that is empty, whose name is gone
+// already: a crash leaves nothing behind.
+func TempFile(dir string) (*os.File, error) {
+	file, err := os.CreateTemp(dir, "gateway-spool-*")
+	if err != nil {
+		return nil, err
+	}
 	if err := os.Remove(file.Name()); err != nil {
 		file.Close()
-		return nil, s.failed("unlink", err)
+		return nil, err
 	}
 	return file, nil
 }
