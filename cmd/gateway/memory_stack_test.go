@@ -110,7 +110,7 @@ func slowDownload(v *visitor, p *process) {
 	eventually(t, "the worker is free", func() bool { return p.inFlight(t) == 0 })
 	t.Logf("the worker was free after %s", time.Since(begun))
 	spooled := func(to string) bool {
-		return strings.HasPrefix(filepath.Base(to), "gateway-answer-") && strings.HasSuffix(to, " (deleted)")
+		return strings.HasPrefix(filepath.Base(to), "gateway-spool-") && strings.HasSuffix(to, " (deleted)")
 	}
 	if !slices.ContainsFunc(p.descriptors(t), spooled) {
 		t.Error("the answer waits in no file of the gateway's")
