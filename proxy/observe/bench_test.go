@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"go.uber.org/zap"
@@ -44,14 +45,30 @@ func benchmarkWrap(b *testing.B, log *zap.Logger) {
 		rec.Attempts, rec.Queue, rec.Dial, rec.FirstByte, rec.Body = 1, 1e3, 45e3, 2345e3, 120e3
 		w.Write(page)
 	}))
-	r := httptest.NewRequest("GET", "/products/17?page=2&sort=price", nil)
-	r.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
-	r.Header.Set("Referer", "https://shop.example/products")
+	r := browserRequest()
 	w := discardResponse{header: make(http.Header)}
 	b.ReportAllocs()
 	for b.Loop() {
 		h.ServeHTTP(w, r)
 	}
+}
+
+// browserRequest is what a browser sends to a Laravel application: ten header lines, 600 bytes of them cookies.
+func browserRequest() *http.Request {
+	r := httptest.NewRequest("GET", "/products/17?page=2&sort=price", nil)
+	r.Header = http.Header{
+		"User-Agent":                {"Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"},
+		"Accept":                    {"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"},
+		"Accept-Language":           {"en-US,en;q=0.5"},
+		"Accept-Encoding":           {"gzip, deflate, br, zstd"},
+		"Referer":                   {"https://shop.example/products?page=2"},
+		"Cookie":                    {"XSRF-TOKEN=" + strings.Repeat("eyJpdiI6I", 32) + "; laravel_session=" + strings.Repeat("kxQ2FtZT0", 32)},
+		"Upgrade-Insecure-Requests": {"1"},
+		"Sec-Fetch-Dest":            {"document"},
+		"Sec-Fetch-Mode":            {"navigate"},
+		"Sec-Fetch-Site":            {"same-origin"},
+	}
+	return r
 }
 
 func BenchmarkLine(b *testing.B) {

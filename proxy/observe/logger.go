@@ -69,12 +69,12 @@ func newEncoder(format string) (zapcore.Encoder, error) {
 		MessageKey:     "msg",
 		LineEnding:     "\n",
 		EncodeLevel:    zapcore.LowercaseLevelEncoder,
-		EncodeTime:     zapcore.TimeEncoderOfLayout("2006-01-02T15:04:05.000Z07:00"),
+		EncodeTime:     zapcore.TimeEncoderOfLayout(timeLayout),
 		EncodeDuration: zapcore.StringDurationEncoder,
 	}
 	switch format {
 	case "", "json":
-		return zapcore.NewJSONEncoder(cfg), nil
+		return accessEncoder{zapcore.NewJSONEncoder(cfg)}, nil
 	case "console":
 		cfg.EncodeLevel = zapcore.CapitalLevelEncoder
 		return lineEncoder{zapcore.NewConsoleEncoder(cfg)}, nil

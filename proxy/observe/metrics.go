@@ -18,6 +18,7 @@ type metrics struct {
 	attempts *prometheus.CounterVec
 	queue    *prometheus.HistogramVec
 	inFlight prometheus.Gauge
+	series   seriesCache
 }
 
 // Half a millisecond is a file, a minute is the longest that FPM may take by default.
@@ -65,24 +66,6 @@ func register[C prometheus.Collector](registry *prometheus.Registry, c C) (C, er
 		return c, fmt.Errorf("register metrics: the registry holds a %T where %T belongs", there.ExistingCollector, c)
 	}
 	return existing, nil
-}
-
-func (m *metrics) observe(x *exchange) {
-	rec := &x.record
-	m.requests.WithLabelValues(rec.Site, rec.Variant, class(x.status()), knownMethod(x.method)).Inc()
-	if x.writer.status != http.StatusSwitchingProtocols {
-		m.seconds.WithLabelValues(rec.Site, rec.Variant).Observe(x.elapsed.Seconds())
-	}
-	if rec.Upstream == "" {
-		return
-	}
-	m.queue.WithLabelValues(rec.Upstream).Observe(rec.Queue.Seconds())
-	if rec.Attempts > 1 {
-		m.attempts.WithLabelValues(rec.Upstream, "retried").Add(float64(rec.Attempts - 1))
-	}
-	if rec.Attempts > 0 {
-		m.attempts.WithLabelValues(rec.Upstream, x.outcome()).Inc()
-	}
 }
 
 // outcome says how the last attempt ended.
