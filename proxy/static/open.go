@@ -18,6 +18,9 @@ var (
 // open opens the file that name stands for in a release: directly, when no link is on the way, else by the
 // slower checked path. The error is errNone, errDirectory, wraps ErrRefused, or is the file system's.
 func (f *Files) open(rel *release, name string) (*file, error) {
+	if extension(name) == "" && isMissing(rel.fd, name) {
+		return nil, errNone
+	}
 	opened, err := f.openDirect(rel, name)
 	if err == unix.ELOOP {
 		opened, err = f.openLinked(rel, name)
@@ -33,6 +36,15 @@ func (f *Files) open(rel *release, name string) (*file, error) {
 		return nil, fmt.Errorf("%w: %s: %w", ErrRefused, name, err)
 	}
 	return nil, fmt.Errorf("open %s in %s: %w", name, rel.path, err)
+}
+
+// isMissing reports whether there is certainly nothing of that name, links followed or not. Most requests to an
+// application are for its routes, which are no files and have no extension: to ask for a name costs half of what it
+// costs to fail to open it, 0.8 instead of 1.4 µs. A file without an extension pays for the question in vain.
+func isMissing(dir int, name string) bool {
+	var st unix.Stat_t
+	err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	return err == unix.ENOENT || err == unix.ENOTDIR
 }
 
 // isNone reports whether err means that no file can have the name. EINVAL and EILSEQ come from file systems

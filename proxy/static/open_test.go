@@ -64,6 +64,39 @@ func TestLinksLeadToTheReleaseAndItsTargetsAlone(t *testing.T) {
 	}
 }
 
+// Names without an extension are asked for before they are opened, which must not change what becomes of them.
+func TestNamesWithoutExtension(t *testing.T) {
+	s := linkedSite(t)
+	s.write("public/LICENSE", "licence")
+	s.write("storage/app/public/NOTES", "notes")
+	s.write("public-evil/KEY", "SECRET")
+	s.link("nowhere", "public/dangling")
+	s.link("loop", "public/loop")
+	s.link("LICENSE", "public/COPYING")
+	for path, want := range map[string]string{"/LICENSE": "licence", "/COPYING": "licence", "/storage/NOTES": "notes"} {
+		s.wantBody(path, want)
+	}
+	for _, path := range []string{"/loop", "/loop/x", "/evil/KEY", "/rootfs/etc/hostname", "/config"} {
+		s.wantStatus(path, 403)
+	}
+	for _, path := range []string{
+		"/users", "/users/17", "/dangling", "/dangling/x", "/evil/NONE", "/rootfs/none", "/LICENSE/x", "/storage/NONE", "/css", "/styles",
+	} {
+		s.wantFrontController(path)
+	}
+}
+
+func TestFileIsSeenByTheNextRequest(t *testing.T) {
+	s := newSite(t, map[string]string{"public/index.php": "<?php"})
+	s.wantFrontController("/LICENSE")
+	s.write("public/LICENSE", "licence")
+	s.wantBody("/LICENSE", "licence")
+	if err := os.Remove(s.path("public/LICENSE")); err != nil {
+		t.Fatal(err)
+	}
+	s.wantFrontController("/LICENSE")
+}
+
 func TestStorageMayLeadThroughASharedFolder(t *testing.T) {
 	s := newSite(t, map[string]string{"shared/app/public/a.txt": "shared"})
 	s.link("shared", "storage")
