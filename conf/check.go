@@ -15,12 +15,13 @@ type checker struct {
 	partial   bool             // some file was not, so an upstream that is named may well be there
 	hosts     map[string]*node // where each host is named first
 	upstreams map[string]*node
+	read      func(path string) ([]byte, error) // reads a file that belongs to the configuration
 }
 
 // check reports the conflicts and fills in the defaults that depend on other values. What may stand in the
 // rest of a file that could not be read is not reported as missing.
 func (l *loader) check(files []*file) {
-	c := &checker{faults: &l.faults, main: files[0], partial: l.partial}
+	c := &checker{faults: &l.faults, main: files[0], partial: l.partial, read: l.list}
 	c.hosts, c.upstreams = map[string]*node{}, map[string]*node{}
 	for _, f := range files {
 		c.defined(f)
@@ -95,6 +96,7 @@ func (c *checker) known(src *source, at int, path, name string) {
 func (c *checker) top() {
 	root, cfg := c.main.root, c.main.cfg
 	c.listen(root.good("listen"), cfg)
+	c.proxies(root, cfg)
 	c.admin(root, cfg.Admin)
 	c.tls(root.get("tls"), cfg.TLS)
 }

@@ -18,6 +18,15 @@ type Config struct {
 	// Include lists further files, as names or patterns relative to the main file's folder; they
 	// may hold sites and upstreams. Default: sites/*.toml, which may match nothing.
 	Include []string `toml:"include" default:"sites/*.toml"`
+	// ProxyProtocol lists those of Listen to which trusted proxies send a PROXY protocol header. Default: none.
+	ProxyProtocol []Listen `toml:"proxy_protocol,listen"`
+	// TrustedProxies are the proxies that are believed when they say who came to them. Default: none.
+	TrustedProxies []Range `toml:"trusted_proxies,range"`
+	// ForwardedHeader is where they say it: "X-Forwarded-For", with -Proto and -Port beside it, or "Forwarded"
+	// (RFC 7239). Default: X-Forwarded-For.
+	ForwardedHeader string `toml:"forwarded_header" default:"X-Forwarded-For" oneof:"X-Forwarded-For Forwarded"`
+	// ForwardedHost tells to believe them about the host too, which many proxies let a client choose. Default: false.
+	ForwardedHost bool `toml:"forwarded_host"`
 	// TLS says where certificates come from.
 	TLS TLS `toml:"tls"`
 	// Log says what is logged and where to.
@@ -90,6 +99,12 @@ type Limits struct {
 	// ResponseSpool limits what is kept of one response for a client slower than its backend,
 	// in bytes; beyond it the backend has to wait. Default: 1 GiB.
 	ResponseSpool int64 `toml:"response_spool,size" default:"1GiB" min:"64KiB" max:"16TiB"`
+	// ConnectionsPerAddress limits the open connections of one address, not of a trusted proxy; an IPv6 address
+	// stands for its /64. Default: 0, which is no limit.
+	ConnectionsPerAddress int `toml:"connections_per_address" max:"1000000"`
+	// InFlightPerAddress limits the requests of one client that are answered at once, over all its connections and
+	// their HTTP/2 streams. Default: 0, which is no limit.
+	InFlightPerAddress int `toml:"in_flight_per_address" max:"1000000"`
 	// Grace is how long requests may go on after the gateway was told to stop. Default: 30 s.
 	Grace time.Duration `toml:"grace,duration" default:"30s" max:"24h"`
 }

@@ -19,6 +19,7 @@ var forms = map[string]form{
 	"file":     {`a file below root such as "index.php"`, plain(parseFile)},
 	"path":     {"a path", func(src *source, s string) (any, error) { return parsePath(src, s) }},
 	"output":   {`"stdout", "stderr" or a path`, parseOutput},
+	"range":    {`a network such as "10.0.0.0/8", an address, "private", "loopback" or "file:/etc/gateway/proxies.txt"`, parseRange},
 	"listen":   {`an address such as "https://:443" or "http://127.0.0.1:8080"`, plain(parseListen)},
 	"admin":    {`"unix:/run/gateway/admin.sock" or an address such as "http://127.0.0.1:9180"`, plain(parseAdmin)},
 	"fastcgi":  {`an address such as "unix:/run/php/php8.2-fpm.sock" or "127.0.0.1:9000"`, plain(parseFastCGI)},

@@ -1,6 +1,7 @@
 package conf
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -40,8 +41,9 @@ octane = 5
 		Listen:  []Listen{{"https", ":443"}, {"http", ":80"}},
 		Admin:   Admin{Endpoint: Endpoint{"unix", "/run/gateway/admin.sock"}},
 		Storage: "/var/lib/gateway", Include: []string{"sites/*.toml"},
-		TLS: TLS{Issuer: "acme", CA: "https://acme-v02.api.letsencrypt.org/directory"},
-		Log: Log{Format: "json", Level: "info", Access: true, Output: "stdout"},
+		ForwardedHeader: "X-Forwarded-For",
+		TLS:             TLS{Issuer: "acme", CA: "https://acme-v02.api.letsencrypt.org/directory"},
+		Log:             Log{Format: "json", Level: "info", Access: true, Output: "stdout"},
 		Limits: Limits{
 			HeaderBytes: 64 << 10, HeaderTimeout: 10 * time.Second, Body: 128 << 20, BodyTimeout: time.Minute,
 			IdleTimeout: 75 * time.Second, ResponseSpool: 1 << 30, Grace: 30 * time.Second,
@@ -57,6 +59,10 @@ octane = 5
 func TestEveryKeyIsRead(t *testing.T) {
 	cfg := loaded(t, `
 listen = ["https://127.0.0.1:8443", "http://[::1]:8080"]
+proxy_protocol = ["https://127.0.0.1:8443"]
+trusted_proxies = ["10.0.0.0/8", "::1", "loopback"]
+forwarded_header = "Forwarded"
+forwarded_host = true
 admin = "http://127.0.0.1:9180"
 admin_token = "open sesame"
 storage = "var"
@@ -64,6 +70,8 @@ tls = { issuer = "files", cert = "a.pem", key = "/etc/b.pem" }
 log = { format = "console", level = "debug", access = false, output = "stderr" }
 limits.body = "1GiB"
 limits.grace = "0s"
+limits.connections_per_address = 100
+limits.in_flight_per_address = 20
 [[site]]
 hosts = ["*.Shop.EXAMPLE", "*", "[::1]", "127.0.0.1"]
 root = "public"
@@ -92,6 +100,10 @@ c = { fastcgi = ["tcp://127.0.0.1:9001"], queue = 7 }
 		got, want any
 	}{
 		{"listen", cfg.Listen, []Listen{{"https", "127.0.0.1:8443"}, {"http", "[::1]:8080"}}},
+		{"proxy_protocol", cfg.ProxyProtocol, []Listen{{"https", "127.0.0.1:8443"}}},
+		{"trusted_proxies", fmt.Sprint(Networks(cfg.TrustedProxies)), "[10.0.0.0/8 ::1/128 127.0.0.0/8 ::1/128]"},
+		{"forwarded", []any{cfg.ForwardedHeader, cfg.ForwardedHost}, []any{"Forwarded", true}},
+		{"per address", []int{cfg.Limits.ConnectionsPerAddress, cfg.Limits.InFlightPerAddress}, []int{100, 20}},
 		{"admin", cfg.Admin, Admin{Endpoint{"tcp", "127.0.0.1:9180"}, "open sesame"}},
 		{"storage", cfg.Storage, filepath.Join(dir, "var")},
 		{"cert", cfg.TLS.Cert, filepath.Join(dir, "a.pem")},

@@ -11,6 +11,7 @@ import (
 
 	"gateway/conf"
 	"gateway/proxy/certs"
+	"gateway/proxy/identity"
 	"gateway/proxy/observe"
 )
 
@@ -21,12 +22,14 @@ type builder struct {
 	old     *state // nil at the start
 	log     *zap.Logger
 	state   *state
+
+	resolver *identity.Resolver // nil when no proxy is trusted
 }
 
 // build returns the state for cfg. What is configured alike in old is shared with it. After an error
 // nothing is left open.
 func (g *Gateway) build(cfg *conf.Config, old *state) (*state, error) {
-	b := &builder{gateway: g, cfg: cfg, old: old, state: &state{
+	b := &builder{gateway: g, cfg: cfg, old: old, resolver: resolver(cfg), state: &state{
 		cfg: cfg, ended: make(chan struct{}), groups: make(map[string]*shared[*group]),
 	}}
 	for _, step := range []func() error{b.openLog, b.openGroups, b.openCerts, b.buildHandler} {
@@ -134,10 +137,12 @@ func (b *builder) buildHandler() error {
 	if err != nil {
 		return err
 	}
+	b.state.door = newDoor(b.cfg, b.resolver)
 	b.state.handler = outermostFirst(hosts,
 		observer.Wrap, // record, request id, access log
 		guard(b.log),
-		identify,
+		identify(b.resolver),
+		limitInFlight(&b.gateway.inFlight, b.cfg.Limits.InFlightPerAddress),
 		pace(writeTimeout),
 		boundUnread(b.cfg.Limits.BodyTimeout),
 		b.challenges,

@@ -40,11 +40,3 @@ func guard(log *zap.Logger) layer {
 		})
 	}
 }
-
-// identify takes out what clients may not say about themselves.
-func identify(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		removeClaims(r.Header)
-		next.ServeHTTP(w, r)
-	})
-}

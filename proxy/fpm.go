@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gateway/fastcgi"
+	"gateway/proxy/identity"
 	"gateway/proxy/observe"
 )
 
@@ -34,12 +35,11 @@ func (f *fpm) request(ctx context.Context, r *http.Request, target string) (*htt
 }
 
 func (f *fpm) env(r *http.Request, target, release string) *fastcgi.Env {
-	scheme, port := origin(r)
-	client, clientPort, _ := net.SplitHostPort(r.RemoteAddr)
+	client := identity.Of(r)
 	env := &fastcgi.Env{
 		Root: release, Script: f.script, RequestURI: target,
-		ServerName: f.serverName, ServerPort: port, Scheme: scheme,
-		RemoteAddr: client, RemotePort: clientPort, Params: f.params,
+		ServerName: f.serverName, ServerPort: client.ServerPort, Scheme: client.Scheme,
+		RemoteAddr: client.Addr, RemotePort: client.Port, Params: f.params,
 	}
 	if env.ServerName == "" {
 		env.ServerName = hostname(r.Host)

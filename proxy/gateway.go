@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"gateway/conf"
+	"gateway/proxy/limit"
 )
 
 // Gateway serves one configuration at a time. Its methods may be called concurrently.
@@ -22,6 +23,8 @@ type Gateway struct {
 	started  time.Time
 	dry      bool // built to be looked at: nothing may be written
 	tunnels  tunnels
+	accepted limit.Counter                  // connections by address
+	inFlight limit.Counter                  // requests by address
 	current  atomic.Pointer[shared[*state]] // nil before the first and after the last
 
 	mu         sync.Mutex // guards listeners and closed; held for as long as a reload takes

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 
 	"gateway/conf"
 	"gateway/fastcgi"
+	"gateway/proxy/identity"
 	"gateway/upstream"
 )
 
@@ -105,8 +105,5 @@ func hashKey(key conf.HashKey) func(*http.Request) string {
 			return c.Value
 		}
 	}
-	return func(r *http.Request) string {
-		host, _, _ := net.SplitHostPort(r.RemoteAddr)
-		return host
-	}
+	return func(r *http.Request) string { return identity.Of(r).Addr }
 }

@@ -25,7 +25,8 @@ func removeHopByHop(h http.Header) {
 }
 
 // removeClaims takes out what a client may not say about itself or about us: who it is, how it came, and
-// the request side of the file hand-over headers. No client is trusted to be a proxy yet.
+// the request side of the file hand-over headers. What trusted proxies say has been read before, and goes as well:
+// the application is told by us alone.
 func removeClaims(h http.Header) {
 	for name := range h {
 		if isClaim(name) || !isPlain(name) {

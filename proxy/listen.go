@@ -85,7 +85,7 @@ func (l *listener) serve(g *Gateway, limits conf.Limits) error {
 	l.running.Add(1)
 	go func() {
 		defer l.running.Done()
-		if err := l.accept(server, socket); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+		if err := l.accept(server, g.front(l.at, socket)); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 			g.log().Error("listener stopped", zap.Stringer("listen", l.at), zap.Error(err))
 		}
 	}()

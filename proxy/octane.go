@@ -2,10 +2,10 @@ package proxy
 
 import (
 	"context"
-	"net"
 	"net/http"
-	"strconv"
 	"strings"
+
+	"gateway/proxy/identity"
 )
 
 // octane speaks to an application server over HTTP/1.1 and tells it what Octane's own page for Nginx
@@ -50,37 +50,20 @@ func (o *octane) target(r *http.Request, target string) string {
 // tellOrigin sets what the application must know of the client. The names in capitals are those of
 // Octane's page; it lifts them out of the HTTP_ names, so clients' own spellings were taken out before.
 func tellOrigin(h http.Header, r *http.Request) {
-	client, _, _ := net.SplitHostPort(r.RemoteAddr)
-	scheme, port := origin(r)
-	h["X-Forwarded-For"] = []string{client}
-	h["X-Forwarded-Proto"] = []string{scheme}
+	client := identity.Of(r)
+	h["X-Forwarded-For"] = []string{client.Addr}
+	h["X-Forwarded-Proto"] = []string{client.Scheme}
 	h["X-Forwarded-Host"] = []string{r.Host}
-	h["X-Forwarded-Port"] = []string{portOf(r.Host, scheme)}
-	h["Scheme"] = []string{scheme}
-	h["SERVER_PORT"] = []string{port}
-	h["REMOTE_ADDR"] = []string{client}
+	h["X-Forwarded-Port"] = []string{clientPort(r, &client)}
+	h["Scheme"] = []string{client.Scheme}
+	h["SERVER_PORT"] = []string{client.ServerPort}
+	h["REMOTE_ADDR"] = []string{client.Addr}
 }
 
-// portOf returns the port that the client wrote, or that of the scheme. The one that this machine listens
-// on is another behind a mapping, such as that of a container, and Laravel builds its links with what it is told.
-func portOf(host, scheme string) string {
-	port := host[strings.LastIndexByte(host, ':')+1:]
-	if n, err := strconv.ParseUint(port, 10, 16); err == nil && n > 0 && len(port) < len(host) {
-		return port
+// clientPort is the port that Laravel builds its links with: the one that a proxy names, or that the client wrote.
+func clientPort(r *http.Request, client *identity.Client) string {
+	if client.ForwardedPort != "" {
+		return client.ForwardedPort
 	}
-	return defaultPorts[scheme]
-}
-
-var defaultPorts = map[string]string{"http": "80", "https": "443"}
-
-// origin returns the scheme that the client used and the port that it came to.
-func origin(r *http.Request) (scheme, port string) {
-	scheme = "http"
-	if r.TLS != nil {
-		scheme = "https"
-	}
-	if addr, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
-		return scheme, strconv.Itoa(addr.Port)
-	}
-	return scheme, defaultPorts[scheme]
+	return identity.PortOf(r.Host, client.Scheme)
 }

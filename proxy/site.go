@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"gateway/proxy/identity"
 	"gateway/proxy/observe"
 	"gateway/proxy/static"
 )
@@ -37,7 +38,7 @@ func (h *hosts) redirect(port string) layer {
 		}
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			target, err := originForm(r)
-			if r.TLS != nil || err != nil || !h.hasCertificate(r.Host) {
+			if identity.Scheme(r) == "https" || err != nil || !h.hasCertificate(r.Host) {
 				next.ServeHTTP(w, r)
 				return
 			}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"gateway/proxy/identity"
 )
 
 // points is how finely a split can be set: one point is a hundredth of a percent of the users.
@@ -48,7 +50,7 @@ func (s *split) choose(r *http.Request) (*variant, *http.Cookie) {
 	point := rand.IntN(points)
 	return s.at(point), &http.Cookie{
 		Name: s.cookie, Value: s.sign(point), Path: "/", MaxAge: int(s.maxAge / time.Second),
-		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: r.TLS != nil,
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: identity.Scheme(r) == "https",
 	}
 }
 

@@ -20,6 +20,7 @@ type state struct {
 	log    *shared[*observe.Logger]
 	groups map[string]*shared[*group]
 	certs  *shared[*certs.Manager] // nil without an https listener
+	door   *door                   // nil when every connection is let in as it comes
 }
 
 // hold keeps the state for what outlives the request that it began with, until release is called.

@@ -47,6 +47,8 @@ func statusFor(r *http.Request, err error) int {
 		return http.StatusNotFound
 	case errors.Is(err, errNoSite):
 		return http.StatusMisdirectedRequest
+	case errors.Is(err, errTooMany):
+		return http.StatusTooManyRequests
 	case errors.Is(err, errBodyTooLarge), errors.Is(err, spool.ErrLimit):
 		return http.StatusRequestEntityTooLarge
 	case errors.Is(err, errBodySlow):

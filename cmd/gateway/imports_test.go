@@ -20,11 +20,14 @@ var arrows = map[string][]string{
 	"upstream/spool":   {},
 	"upstream":         {"upstream/spool"},
 	"proxy/static":     {},
+	"proxy/identity":   {},
+	"proxy/limit":      {},
 	"proxy/observe":    {},
 	"proxy/certs":      {"proxy/observe"},
 	"proxy/admin":      {"proxy/observe"},
 	"proxy": {
-		"conf", "fastcgi", "upstream", "upstream/spool", "proxy/static", "proxy/observe", "proxy/certs", "proxy/admin",
+		"conf", "fastcgi", "upstream", "upstream/spool", "proxy/static", "proxy/identity", "proxy/limit", "proxy/observe",
+		"proxy/certs", "proxy/admin",
 	},
 	"cmd/gateway": {"conf", "proxy", "proxy/admin", "proxy/observe"},
 }

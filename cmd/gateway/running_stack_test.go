@@ -55,6 +55,7 @@ type entry struct {
 	Duration  float64 `json:"duration_ms"`
 	Truncated bool    `json:"truncated"`
 	Aborted   bool    `json:"aborted"`
+	Client    string  `json:"client"`
 	Error     string  `json:"error"`
 }
 
