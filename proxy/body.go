@@ -35,19 +35,6 @@ func limitBody(limit int64, timeout time.Duration) layer {
 	}
 }
 
-// boundUnread bounds the wait for a body that nobody reads: net/http takes it off the connection before it sends
-// the answer. Whoever reads it sets deadlines of his own.
-func boundUnread(timeout time.Duration) layer {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.ContentLength != 0 && r.ProtoMajor == 1 {
-				_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(timeout))
-			}
-			next.ServeHTTP(w, r)
-		})
-	}
-}
-
 // clientBody gives each read a deadline of its own and says what is wrong in our words.
 type clientBody struct {
 	body    io.ReadCloser

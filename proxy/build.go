@@ -144,7 +144,6 @@ func (b *builder) buildHandler() error {
 		identify(b.resolver),
 		limitInFlight(&b.gateway.inFlight, b.cfg.Limits.InFlightPerAddress),
 		pace(writeTimeout),
-		boundUnread(b.cfg.Limits.BodyTimeout),
 		b.challenges,
 		hosts.redirect(httpsPort(b.cfg)),
 	)

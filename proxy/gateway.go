@@ -114,7 +114,7 @@ func (g *Gateway) bindMissing(cfg *conf.Config) ([]*listener, error) {
 			failed = append(failed, err)
 			continue
 		}
-		fresh = append(fresh, &listener{at: at, socket: socket})
+		fresh = append(fresh, g.listener(at, socket))
 	}
 	if len(failed) == 0 {
 		return fresh, nil
@@ -130,14 +130,12 @@ func (g *Gateway) listen(cfg *conf.Config, fresh []*listener) {
 		l := find(g.listeners, at)
 		if l == nil {
 			l = find(fresh, at)
+			l.limit(cfg.Limits)
+			l.start()
+		} else {
+			l.limit(cfg.Limits)
 		}
 		listeners = append(listeners, l)
-		if len(l.servers) > 0 && !limitsDiffer(l.limits, cfg.Limits) {
-			continue
-		}
-		if err := l.serve(g, cfg.Limits); err != nil {
-			g.log().Error("new limits are not in force", zap.Stringer("listen", at), zap.Error(err))
-		}
 	}
 	for _, l := range g.listeners {
 		if find(listeners, l.at) == nil {

@@ -1,30 +1,33 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
-	stdlog "log"
 	"net"
-	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"go.uber.org/zap"
 
 	"gateway/conf"
+	"gateway/proxy/http1"
 )
 
 // listener is one address that clients come to, and the servers of the connections that came.
 type listener struct {
 	at      conf.Listen
-	limits  conf.Limits
+	gateway *Gateway
 	socket  *net.TCPListener
-	servers []*http.Server // the last one accepts; those before it serve what they had accepted
-	running sync.WaitGroup
+	limits  atomic.Pointer[conf.Limits]
+	http1   *http1.Server
+	http2   atomic.Pointer[http2Server] // nil for cleartext
+	tls     *tls.Config                 // nil for cleartext
+	serving sync.WaitGroup              // connections, and the loop that accepts them
+	stopped chan struct{}               // closed when no more are accepted
 }
 
 // ListenError is an address that cannot be listened on, with what the operator can do about it.
@@ -62,97 +65,96 @@ func bind(at conf.Listen) (*net.TCPListener, error) {
 	return nil, failed
 }
 
-// serve accepts with the limits of cfg from now on. Connections that an earlier server accepted stay
-// with it, since http.Server cannot change its limits while it runs.
-func (l *listener) serve(g *Gateway, limits conf.Limits) error {
-	socket := l.socket
-	if len(l.servers) > 0 {
-		// A second descriptor of the same socket: its queue of new connections is never without an owner.
-		file, err := l.socket.File()
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		again, err := net.FileListener(file)
-		if err != nil {
-			return err
-		}
-		socket = again.(*net.TCPListener)
+// listener returns the listener of a bound socket. It does not accept yet.
+func (g *Gateway) listener(at conf.Listen, socket *net.TCPListener) *listener {
+	l := &listener{at: at, gateway: g, socket: socket, stopped: make(chan struct{})}
+	l.http1 = http1.New(http1.Config{Handler: g, Limits: l.limitsOfHTTP1, Refused: g.refused})
+	if at.Scheme == "https" {
+		l.tls = g.tlsConfig()
 	}
-	retired := l.socket
-	server := g.server(limits)
-	l.servers, l.socket, l.limits = append(l.servers, server), socket, limits
-	l.running.Add(1)
-	go func() {
-		defer l.running.Done()
-		if err := l.accept(server, g.front(l.at, socket)); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
-			g.log().Error("listener stopped", zap.Stringer("listen", l.at), zap.Error(err))
-		}
-	}()
-	if retired != socket {
-		// Ends Accept, and with it Serve, but not the connections; the socket itself stays open.
-		return retired.Close()
-	}
-	return nil
+	return l
 }
 
-func (l *listener) accept(server *http.Server, socket net.Listener) error {
-	if l.at.Scheme == "https" {
-		return server.ServeTLS(socket, "", "")
+// start accepts from now on.
+func (l *listener) start() {
+	l.serving.Go(func() {
+		if err := l.accept(); err != nil {
+			l.gateway.log().Error("listener stopped", zap.Stringer("listen", l.at), zap.Error(err))
+		}
+	})
+}
+
+// limit puts limits in force, for connections that are there as well. net/http cannot change its own while it runs, so
+// clients of HTTP/2 are asked to come again.
+func (l *listener) limit(limits conf.Limits) {
+	before := l.limits.Swap(&limits)
+	if l.tls == nil || before != nil && !limitsDiffer(*before, limits) {
+		return
 	}
-	return server.Serve(socket)
+	next := l.gateway.http2Server(limits, l.socket.Addr())
+	l.serving.Go(next.serve)
+	if old := l.http2.Swap(next); old != nil {
+		l.serving.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), limits.Grace)
+			defer cancel()
+			old.drain(ctx)
+		})
+	}
+}
+
+func (l *listener) limitsOfHTTP1() http1.Limits {
+	limits := l.limits.Load()
+	return http1.Limits{
+		HeaderBytes: int(limits.HeaderBytes), HeaderTimeout: limits.HeaderTimeout,
+		IdleTimeout: limits.IdleTimeout, UnreadTimeout: limits.BodyTimeout,
+	}
 }
 
 // drain stops accepting and waits for the requests under way, at most as long as ctx; what is left then
 // is cut off.
 func (l *listener) drain(ctx context.Context) {
-	// All at once: the last one accepts, and must not go on doing so while those before it drain.
-	for _, server := range l.servers {
-		l.running.Go(func() {
-			if server.Shutdown(ctx) != nil {
-				server.Close()
-			}
-		})
+	close(l.stopped)
+	l.socket.Close()
+	var ending sync.WaitGroup
+	ending.Go(func() { _ = l.http1.Shutdown(ctx) }) // it has cut off what was left
+	if h2 := l.http2.Load(); h2 != nil {
+		ending.Go(func() { h2.drain(ctx) })
 	}
-	l.running.Wait()
+	ending.Wait()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		l.serving.Wait()
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done(): // a handshake may be under way, whose end is its own time
+	}
 }
 
-// server returns the HTTP server for a listener. The handler and the certificates are those of the
-// state that is current when a request or a handshake comes.
-func (g *Gateway) server(limits conf.Limits) *http.Server {
-	return &http.Server{
-		Handler: g,
-		// "OPTIONS *" would be answered without a look at it, and without a line in the log.
-		DisableGeneralOptionsHandler: true,
-
-		ReadHeaderTimeout: limits.HeaderTimeout,
-		IdleTimeout:       limits.IdleTimeout,
-		MaxHeaderBytes:    int(limits.HeaderBytes),
-		ErrorLog:          stdlog.New(serverLog{g}, "", 0),
-		TLSConfig: &tls.Config{
-			MinVersion: tls.VersionTLS12,
-			NextProtos: []string{"h2", "http/1.1", "acme-tls/1"},
-			GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
-				s := g.acquire()
-				if s == nil || s.value.certs == nil {
-					return nil, ErrClosed
-				}
-				defer s.release()
-				return s.value.certs.value.TLSConfig(), nil
-			},
-			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-				return nil, errors.New("no certificates")
-			},
+// tlsConfig takes the certificates from the state that is current when a handshake comes.
+func (g *Gateway) tlsConfig() *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12,
+		NextProtos: []string{"h2", "http/1.1", "acme-tls/1"},
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+			s := g.acquire()
+			if s == nil || s.value.certs == nil {
+				return nil, ErrClosed
+			}
+			defer s.release()
+			return s.value.certs.value.TLSConfig(), nil
+		},
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+			return nil, errors.New("no certificates")
 		},
 	}
 }
 
-// serverLog passes on what net/http has to say, to the log that is current then.
-type serverLog struct{ gateway *Gateway }
-
-func (l serverLog) Write(p []byte) (int, error) {
-	l.gateway.log().Info("http server", zap.ByteString("said", bytes.TrimSpace(p)))
-	return len(p), nil
+// refused notes a request that was answered before any site was known, for its head is at fault.
+func (g *Gateway) refused(client net.Conn, fault *http1.Error) {
+	g.log().Info("request refused", zap.String("client", client.RemoteAddr().String()),
+		zap.Int("status", fault.Status), zap.String("reason", fault.Reason))
 }
 
 func find(listeners []*listener, at conf.Listen) *listener {
@@ -164,7 +166,7 @@ func find(listeners []*listener, at conf.Listen) *listener {
 	return nil
 }
 
-// limitsDiffer says whether what a server is made with has changed.
+// limitsDiffer says whether what an HTTP/2 server is made with has changed.
 func limitsDiffer(a, b conf.Limits) bool {
 	return a.HeaderBytes != b.HeaderBytes || a.HeaderTimeout != b.HeaderTimeout || a.IdleTimeout != b.IdleTimeout
 }

@@ -27,7 +27,7 @@ var badInput = []struct {
 	{"no version", "GET /\r\n\r\n", 400},
 	{"a word", "GET\r\n\r\n", 400},
 	{"unknown version", "GET / HTTP/9.9\r\nHost: localhost\r\n\r\n", 505},
-	{"HTTP/2 without TLS", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 421},
+	{"HTTP/2 without TLS", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505},
 	{"TLS", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 400},
 	{"NULs", strings.Repeat("\x00", 4096) + "\r\n\r\n", 400},
 	{"line without a colon", "GET / HTTP/1.1\r\nHost: localhost\r\nnonsense\r\n\r\n", 400},
@@ -72,9 +72,13 @@ var badInput = []struct {
 	{"line of 1 MiB", "GET / HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 1<<20) + "\r\n\r\n", 431},
 	{"name of 1 MiB", "GET / HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("x", 1<<20) + ": y\r\n\r\n", 431},
 
-	// Two that net/http takes: it joins the lines, and lets the chunks win. What goes on from here is framed anew.
-	{"folded line", "GET / HTTP/1.1\r\nHost: localhost\r\nX: y\r\n z\r\n\r\n", 200},
-	{"length and chunks", "POST /api/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 200},
+	{"folded line", "GET / HTTP/1.1\r\nHost: localhost\r\nX: y\r\n z\r\n\r\n", 400},
+	{"length and chunks", "POST /api/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400},
+	{"one length twice", "POST /api/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello", 400},
+	{"chunks in HTTP/1.0", "POST /api/echo HTTP/1.0\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400},
+	{"line that ends in LF", "GET / HTTP/1.1\nHost: localhost\r\n\r\n", 400},
+	{"CR within a line", "GET / HTTP/1.1\r\nHost: localhost\r\nX: a\rb\r\n\r\n", 400},
+	{"chunk line that ends in LF", chunks("1\nx\r\n0\r\n\r\n"), 400},
 
 	{"nothing", "", closed},
 	{"slow head", "GET / HTTP/1.1\r\nHost: loc", closed},

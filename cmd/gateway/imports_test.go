@@ -22,12 +22,13 @@ var arrows = map[string][]string{
 	"proxy/static":     {},
 	"proxy/identity":   {},
 	"proxy/limit":      {},
+	"proxy/http1":      {},
 	"proxy/observe":    {},
 	"proxy/certs":      {"proxy/observe"},
 	"proxy/admin":      {"proxy/observe"},
 	"proxy": {
-		"conf", "fastcgi", "upstream", "upstream/spool", "proxy/static", "proxy/identity", "proxy/limit", "proxy/observe",
-		"proxy/certs", "proxy/admin",
+		"conf", "fastcgi", "upstream", "upstream/spool", "proxy/static", "proxy/http1", "proxy/identity", "proxy/limit",
+		"proxy/observe", "proxy/certs", "proxy/admin",
 	},
 	"cmd/gateway": {"conf", "proxy", "proxy/admin", "proxy/observe"},
 }

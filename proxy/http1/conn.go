@@ -1,0 +1,235 @@
+package http1
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// lastChance is for a request that has just arrived on an idle connection as the server ends.
+	lastChance = 5 * time.Millisecond
+	// firstChance is for the first request of a connection that has just been made as the server ends.
+	firstChance = time.Second
+	// lingerTime is how long a client may go on sending what nobody will read. Closed at once, its side would see a
+	// reset, perhaps before it has read the answer.
+	lingerTime = 2 * time.Second
+	// refusalTime is how long it may take to send an answer that no handler writes.
+	refusalTime = 5 * time.Second
+)
+
+// conn is one connection and the request that is being served on it.
+type conn struct {
+	server   *Server
+	nc       net.Conn
+	base     context.Context // of every request
+	remote   string
+	tls      *tls.ConnectionState // nil for cleartext
+	in       input
+	deadline deadline
+	scan     scan
+	watch    watch
+	answer   response
+	first    bool // no request has come yet
+	phase    atomic.Int32
+}
+
+const (
+	phaseNew int32 = iota
+	phaseIdle
+	phaseActive
+)
+
+func newConn(s *Server, nc net.Conn) *conn {
+	c := &conn{
+		server: s, nc: nc, remote: nc.RemoteAddr().String(), first: true,
+		base:     context.WithValue(context.Background(), http.LocalAddrContextKey, nc.LocalAddr()),
+		in:       input{nc: nc, waiter: newWaiter(nc)},
+		deadline: deadline{nc: nc},
+	}
+	c.watch.conn, c.answer.conn = c, c
+	if secure, ok := nc.(interface{ ConnectionState() tls.ConnectionState }); ok {
+		state := secure.ConnectionState()
+		c.tls = &state
+	}
+	return c
+}
+
+// end is how a request left its connection.
+type end int
+
+const (
+	kept      end = iota // for the next request
+	closing              // everything has been said and read
+	lingering            // everything has been said, and more may come that is discarded
+	broken               // nothing more can be said
+	hijacked             // it is somebody else's
+)
+
+func (c *conn) serve() {
+	how := broken
+	defer func() {
+		if how != hijacked {
+			c.nc.Close()
+			c.in.drop()
+		}
+	}()
+	for how = kept; how == kept; {
+		how = c.next()
+	}
+	if how == lingering {
+		c.linger()
+	}
+}
+
+// next serves one request.
+func (c *conn) next() end {
+	limits := c.server.limits().withDefaults()
+	if c.await(&limits) != nil {
+		return broken
+	}
+	c.phase.Store(phaseActive)
+	head, err := c.head(&limits)
+	if err != nil {
+		return c.refuse(err)
+	}
+	m, fault := parse(head, c.scan.ends)
+	if fault != nil {
+		return c.refuse(fault)
+	}
+	c.first = false
+	return c.respond(m, &limits)
+}
+
+// await waits until the first bytes of a request are there.
+func (c *conn) await(limits *Limits) error {
+	if !c.in.empty() {
+		return nil
+	}
+	wait, phase, chance := limits.IdleTimeout, phaseIdle, lastChance
+	if c.first {
+		wait, phase, chance = limits.HeaderTimeout, phaseNew, firstChance
+	}
+	c.deadline.near(time.Now().Add(wait), wait)
+	c.phase.Store(phase)
+	// From here on hurry ends the wait.
+	if c.server.draining.Load() {
+		c.deadline.set(time.Now().Add(chance))
+	}
+	err := c.in.await()
+	if errors.Is(err, os.ErrDeadlineExceeded) && c.server.draining.Load() && phase == phaseIdle {
+		c.deadline.set(time.Now().Add(lastChance))
+		err = c.in.await()
+	}
+	return err
+}
+
+// hurry ends the wait for a request, as the server ends. It is called by the server's goroutine.
+func (c *conn) hurry() {
+	switch c.phase.Load() {
+	case phaseIdle:
+		c.nc.SetReadDeadline(past)
+	case phaseNew:
+		c.nc.SetReadDeadline(time.Now().Add(firstChance))
+	}
+}
+
+// respond has the handler answer m.
+func (c *conn) respond(m *message, limits *Limits) end {
+	ctx, cancel := context.WithCancel(c.base)
+	defer cancel()
+	r := (&http.Request{
+		Method: m.method, URL: m.url, Proto: m.proto, ProtoMajor: 1, ProtoMinor: m.minor, Header: m.header,
+		Body: http.NoBody, ContentLength: m.length, Close: m.close, Host: m.host, RequestURI: m.target,
+		RemoteAddr: c.remote, TLS: c.tls,
+	}).WithContext(ctx)
+	var b *body
+	c.watch.begin(cancel)
+	if m.length == 0 {
+		c.watch.arm()
+	} else {
+		if m.length < 0 {
+			r.TransferEncoding = []string{"chunked"}
+		}
+		b = c.newBody(m)
+		r.Body = b
+		c.deadline.set(time.Time{}) // the one of the wait; what holds for a body is the handler's choice
+	}
+	c.answer.begin(m, b, cancel)
+	if !c.handle(r) {
+		c.watch.stop()
+		return broken
+	}
+	if c.answer.hijacked {
+		return hijacked
+	}
+	return c.finish(b, limits)
+}
+
+// handle says whether the handler returned and did not break the answer off.
+func (c *conn) handle(r *http.Request) (returned bool) {
+	defer func() {
+		if returned {
+			return
+		}
+		if fault := recover(); fault != http.ErrAbortHandler {
+			panic(fault)
+		}
+		c.answer.abort()
+	}()
+	c.server.handler.ServeHTTP(&c.answer, r)
+	return true
+}
+
+// finish sends what is left of the answer and finds out whether another request can follow.
+func (c *conn) finish(b *body, limits *Limits) end {
+	err := c.answer.finish()
+	c.watch.stop()
+	if err != nil {
+		return broken
+	}
+	ended := true
+	if b != nil {
+		c.deadline.set(time.Now().Add(limits.UnreadTimeout)) // also for a goroutine that still reads
+		ended = b.drain()
+	}
+	switch {
+	case !ended:
+		return lingering
+	case c.answer.close || c.server.draining.Load():
+		return closing
+	}
+	return kept
+}
+
+// refuse answers a head that is at fault. A client that says nothing, or nothing more, gets no answer.
+func (c *conn) refuse(err error) end {
+	var fault *Error
+	if !errors.As(err, &fault) {
+		return broken
+	}
+	c.server.refused(c.nc, fault)
+	c.nc.SetWriteDeadline(time.Now().Add(refusalTime))
+	if _, err := c.nc.Write(refusal(fault)); err != nil {
+		return broken
+	}
+	return lingering
+}
+
+// linger lets the client read the answer before the connection goes.
+func (c *conn) linger() {
+	half, ok := c.nc.(interface{ CloseWrite() error })
+	if !ok || half.CloseWrite() != nil {
+		return
+	}
+	c.deadline.set(time.Now().Add(lingerTime))
+	c.in.take(len(c.in.waiting()))
+	for c.in.await() == nil {
+		c.in.take(len(c.in.waiting()))
+	}
+}

@@ -1,0 +1,12 @@
+//go:build !unix
+
+package http1
+
+import "net"
+
+// waiter is not to be had here.
+type waiter struct{}
+
+func newWaiter(net.Conn) *waiter { return nil }
+
+func (*waiter) await(*input) error { panic("http1: no waiter") }
