@@ -75,7 +75,7 @@ var isPlainTarget = table("/-_.~=&+,;:@$" + digits + letters)
 func parseTarget(method, target string) (*url.URL, error) {
 	if target[0] != '/' {
 		if method == http.MethodConnect {
-			return url.ParseRequestURI("http://" + target)
+			return parseAuthority(target)
 		}
 		return url.ParseRequestURI(target)
 	}
@@ -91,6 +91,15 @@ func parseTarget(method, target string) (*url.URL, error) {
 		}
 	}
 	return &url.URL{Path: path, RawQuery: query, ForceQuery: asked && query == ""}, nil
+}
+
+// parseAuthority reads what CONNECT asks for.
+func parseAuthority(target string) (*url.URL, error) {
+	u, err := url.ParseRequestURI("http://" + target)
+	if err == nil {
+		u.Scheme = ""
+	}
+	return u, err
 }
 
 // parseFields makes the header of the lines behind the first. All values are parts of head and of one slice.
