@@ -43,7 +43,7 @@ func (c *clientWriter) flush() error {
 }
 
 // giveUp ends the request's context, and with it the backend's side, when the client takes no more though its
-// connection is there: net/http ends it as soon as reading from the client fails. HTTP/2 does that by itself when
+// connection is there: a request ends as soon as reading from its client fails. HTTP/2 does that by itself when
 // a write is too slow.
 func (c *clientWriter) giveUp() {
 	_ = c.control.SetReadDeadline(time.Unix(1, 0))

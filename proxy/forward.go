@@ -129,7 +129,7 @@ func (f *forward) copyHeader(to, from http.Header) {
 		to[name] = append(to[name], values...)
 	}
 	if from["Content-Type"] == nil {
-		to["Content-Type"] = nil // else net/http would guess one
+		to["Content-Type"] = nil // else net/http would guess one for HTTP/2
 	}
 	for _, h := range f.headers {
 		if to[h.name] == nil {
@@ -159,8 +159,8 @@ func earlyHint(w http.ResponseWriter, code int, header textproto.MIMEHeader) err
 	return nil
 }
 
-// tunnel leaves the tunnel to itself: were its handler to wait for its end, net/http would keep the buffers of the
-// request all the while, which are many times of what an idle tunnel needs.
+// tunnel leaves the tunnel to itself: were its handler to wait for its end, all that a request holds would be kept
+// meanwhile, which is many times of what an idle tunnel needs.
 func (f *forward) tunnel(w http.ResponseWriter, r *http.Request, resp *http.Response) {
 	backend, ok := resp.Body.(io.ReadWriteCloser)
 	if !ok || !isUpgrade(r) {

@@ -52,7 +52,7 @@ func TestUpgradeToHTTP2IsNotPassedOn(t *testing.T) {
 	}
 }
 
-// Where nobody wants the body, net/http waits for it all the same before it answers.
+// Where nobody wants the body, the answer does not wait for it, and the connection not for ever.
 func TestBodyThatNobodyReadsHoldsNoConnection(t *testing.T) {
 	f := serve(t, "limits = { body_timeout = \"150ms\" }\n"+fpmSite(fcgitest.New(t, fcgitest.Reply(200, "ok")), ""))
 	write(t, f.public+"/robots.txt", "all\n")

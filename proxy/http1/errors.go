@@ -21,7 +21,7 @@ var (
 	errHeadTooLong = &Error{http.StatusRequestHeaderFieldsTooLarge, "the head is larger than limits.header_bytes"}
 	errTooManyLine = &Error{http.StatusRequestHeaderFieldsTooLarge, "the head has more fields than limits.header_lines"}
 	errRequestLine = malformed("the request line is not METHOD TARGET HTTP/1.1")
-	errVersion     = &Error{http.StatusHTTPVersionNotSupported, "the version is neither HTTP/1.1 nor HTTP/1.0"}
+	errVersion     = &Error{http.StatusHTTPVersionNotSupported, "the version is not HTTP/1"}
 	errCoding      = &Error{http.StatusNotImplemented, "the Transfer-Encoding is not chunked"}
 	errExpectation = &Error{http.StatusExpectationFailed, "the Expect is not 100-continue"}
 )

@@ -87,7 +87,11 @@ func isOurs(name string) bool {
 
 var statusLines = func() (lines [1000]string) {
 	for status := range lines {
-		lines[status] = strconv.Itoa(status) + " " + http.StatusText(status) + "\r\n"
+		text := http.StatusText(status)
+		if text == "" {
+			text = "status code " + strconv.Itoa(status) // as net/http says it; Laravel's 419 is one of these
+		}
+		lines[status] = strconv.Itoa(status) + " " + text + "\r\n"
 	}
 	return lines
 }()

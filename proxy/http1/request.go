@@ -41,16 +41,13 @@ func (m *message) parseLine(line string) *Error {
 	if !ok || !isTokenString(method) || target == "" {
 		return errRequestLine
 	}
-	switch proto {
-	case "HTTP/1.1":
-		m.minor = 1
-	case "HTTP/1.0":
-	default:
-		if len(proto) == len("HTTP/1.1") && strings.HasPrefix(proto, "HTTP/") && proto[6] == '.' {
-			return errVersion
-		}
+	if len(proto) != len("HTTP/1.1") || proto[:5] != "HTTP/" || !isDigit(proto[5]) || proto[6] != '.' || !isDigit(proto[7]) {
 		return errRequestLine
 	}
+	if proto[5] != '1' {
+		return errVersion
+	}
+	m.minor = int(proto[7] - '0') // one that is yet to come is answered as HTTP/1.1 (RFC 9110, 2.5)
 	m.method, m.target, m.proto = method, target, proto
 	var err error
 	if m.url, err = parseTarget(method, target); err != nil {
@@ -67,6 +64,8 @@ func isTokenString(s string) bool {
 	}
 	return s != ""
 }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // isPlainTarget are the bytes of a path or a query that url.Parse takes as they are and would write again as they are.
 var isPlainTarget = table("/-_.~=&+,;:@$" + digits + letters)
