@@ -103,6 +103,9 @@ type tcpConn struct {
 	release func()
 }
 
+// Socket returns the connection without the place.
+func (c *tcpConn) Socket() *net.TCPConn { return c.TCPConn }
+
 // Close closes the connection.
 func (c *tcpConn) Close() error {
 	c.once.Do(c.release)

@@ -27,6 +27,7 @@ const (
 type conn struct {
 	server   *Server
 	nc       net.Conn
+	socket   *net.TCPConn    // that nc is or wraps; nil for others
 	base     context.Context // of every request
 	remote   string
 	tls      *tls.ConnectionState // nil for cleartext
@@ -46,10 +47,11 @@ const (
 )
 
 func newConn(s *Server, nc net.Conn) *conn {
+	socket := socketOf(nc)
 	c := &conn{
-		server: s, nc: nc, remote: nc.RemoteAddr().String(), first: true,
+		server: s, nc: nc, socket: socket, remote: nc.RemoteAddr().String(), first: true,
 		base:     context.WithValue(context.Background(), http.LocalAddrContextKey, nc.LocalAddr()),
-		in:       input{nc: nc, waiter: newWaiter(nc)},
+		in:       input{nc: nc, waiter: newWaiter(socket)},
 		deadline: deadline{nc: nc},
 	}
 	c.watch.conn, c.answer.conn = c, c
@@ -58,6 +60,17 @@ func newConn(s *Server, nc net.Conn) *conn {
 		c.tls = &state
 	}
 	return c
+}
+
+// socketOf returns the socket that nc is, or wraps without a change to its bytes, which it says by a method Socket.
+func socketOf(nc net.Conn) *net.TCPConn {
+	switch nc := nc.(type) {
+	case *net.TCPConn:
+		return nc
+	case interface{ Socket() *net.TCPConn }:
+		return nc.Socket()
+	}
+	return nil
 }
 
 // end is how a request left its connection.

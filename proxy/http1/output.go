@@ -16,6 +16,7 @@ var outputs = sync.Pool{New: func() any { return new([outputSize]byte) }}
 // output is what is to be sent next. It may grow beyond its size for a large head.
 type output struct {
 	nc     net.Conn
+	socket *net.TCPConn // nil where nc is none
 	pooled *[outputSize]byte
 	buf    []byte
 	order  []string // names of fields; only to use the slice again
@@ -91,7 +92,7 @@ func (o *output) write(p []byte) error {
 		o.buf = append(o.buf, p...)
 		return nil
 	}
-	if _, bare := o.nc.(*net.TCPConn); !bare {
+	if o.socket == nil {
 		// Without writev each write is a record of its own, so the first one is filled.
 		n := max(o.room(), 0)
 		o.ensure()
@@ -103,7 +104,7 @@ func (o *output) write(p []byte) error {
 		return err
 	}
 	both := net.Buffers{o.buf, p}
-	_, err := both.WriteTo(o.nc)
+	_, err := both.WriteTo(o.socket)
 	o.buf = o.buf[:0]
 	return err
 }

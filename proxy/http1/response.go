@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"sync"
@@ -60,7 +59,7 @@ func (w *response) begin(m *message, b *body, cancel context.CancelFunc) {
 	}
 	clear(header)
 	*w = response{
-		conn: w.conn, header: header, out: output{nc: w.conn.nc, order: w.out.order}, held: w.held[:0],
+		conn: w.conn, header: header, out: output{nc: w.conn.nc, socket: w.conn.socket, order: w.out.order}, held: w.held[:0],
 		minor: m.minor, toHead: m.method == http.MethodHead, keep: !m.close, body: b, cancel: cancel,
 	}
 }
@@ -178,8 +177,8 @@ func (w *response) ReadFrom(src io.Reader) (int64, error) {
 			return 0, err
 		}
 	}
-	socket, bare := w.conn.nc.(*net.TCPConn)
-	if _, file := piece.R.(*os.File); !file || !bare || piece.N <= int64(w.out.room()) {
+	socket := w.conn.socket
+	if _, file := piece.R.(*os.File); !file || socket == nil || piece.N <= int64(w.out.room()) {
 		return w.copy(src)
 	}
 	if err := w.check(w.out.flush()); err != nil {
@@ -250,7 +249,7 @@ func (w *response) finish() error {
 // that this is none.
 func (w *response) abort() {
 	w.out.release()
-	if socket, ok := w.conn.nc.(*net.TCPConn); ok && w.framing == toTheEnd {
-		_ = socket.SetLinger(0)
+	if w.conn.socket != nil && w.framing == toTheEnd {
+		_ = w.conn.socket.SetLinger(0)
 	}
 }

@@ -7,6 +7,6 @@ import "net"
 // waiter is not to be had here.
 type waiter struct{}
 
-func newWaiter(net.Conn) *waiter { return nil }
+func newWaiter(*net.TCPConn) *waiter { return nil }
 
 func (*waiter) await(*input) error { panic("http1: no waiter") }

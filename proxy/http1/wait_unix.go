@@ -18,10 +18,9 @@ type waiter struct {
 	err   error
 }
 
-// newWaiter returns nil for what is no socket itself, such as a TLS connection.
-func newWaiter(nc net.Conn) *waiter {
-	socket, ok := nc.(*net.TCPConn)
-	if !ok {
+// newWaiter returns nil for no socket, such as that of a TLS connection, whose bytes are not what we read.
+func newWaiter(socket *net.TCPConn) *waiter {
+	if socket == nil {
 		return nil
 	}
 	raw, err := socket.SyscallConn()
