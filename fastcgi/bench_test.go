@@ -233,23 +233,24 @@ func (d discarder) Header() http.Header         { return d.header }
 func (d discarder) WriteHeader(int)             {}
 func (d discarder) Write(b []byte) (int, error) { return len(b), nil }
 
+// BenchmarkParams makes and encodes the params of a browser's request, and sends them nowhere.
 func BenchmarkParams(b *testing.B) {
-	s := newSession(nil)
 	r := benchRequest(context.Background(), 100, bytes.NewReader(nil))
-	sink := &paramsSink{}
-	b.ReportAllocs()
-	for b.Loop() {
-		s.run(sink, r)
+	c := &call{req: r, env: envFrom(r.Context())}
+	for name, mapped := range map[string]bool{"list": false, "middleware": true} {
+		b.Run(name, func(b *testing.B) {
+			var buf []byte
+			s := newSession(nil)
+			s.mapped = mapped
+			s.handle = func(_ gofast.Client, req *gofast.Request) (*gofast.ResponsePipe, error) {
+				var err error
+				buf, err = appendParams(buf[:0], c.params.final(req, mapped, c.env.Params))
+				return nil, err
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				s.run(c)
+			}
+		})
 	}
 }
-
-// paramsSink encodes params and sends them nowhere.
-type paramsSink struct{ buf []byte }
-
-func (p *paramsSink) Do(req *gofast.Request) (*gofast.ResponsePipe, error) {
-	var err error
-	p.buf, err = appendParams(p.buf[:0], req.Params)
-	return nil, err
-}
-
-func (p *paramsSink) Close() error { return nil }

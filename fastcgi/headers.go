@@ -3,33 +3,24 @@ package fastcgi
 import (
 	"net/http"
 	"strings"
-
-	"github.com/yookoala/gofast"
 )
 
-// mapHeaders sets one HTTP_ param for each header of the request that may reach PHP.
-func mapHeaders(inner gofast.SessionHandler) gofast.SessionHandler {
-	return func(client gofast.Client, req *gofast.Request) (*gofast.ResponsePipe, error) {
-		addHeaders(req.Params, req.Raw)
-		return inner(client, req)
-	}
-}
-
-// addHeaders adds no X-Forwarded header: to PHP we are the web server, and whoever calls has dropped those that a
-// client may not send.
-func addHeaders(params map[string]string, r *http.Request) {
+// appendHeaders appends one HTTP_ param for each header of the request that may reach PHP. No X-Forwarded header is
+// added: to PHP we are the web server, and whoever calls has dropped those that a client may not send.
+func appendHeaders(list []Param, r *http.Request) []Param {
 	named := r.Header["Connection"]
 	for name, values := range r.Header {
 		if len(values) == 0 || isHop(name) || len(named) > 0 && listed(named, name) {
 			continue
 		}
 		if param, ok := paramName(name); ok {
-			params[param] = joinValues(name, values)
+			list = append(list, Param{param, joinValues(name, values)})
 		}
 	}
 	if r.Host != "" {
-		params["HTTP_HOST"] = r.Host
+		list = append(list, Param{"HTTP_HOST", r.Host})
 	}
+	return list
 }
 
 // joinValues makes one value of a repeated header's, as RFC 9110, 5.3 and RFC 6265, 5.4 have it.

@@ -24,7 +24,7 @@ type message struct {
 
 var messages = sync.Pool{New: func() any { return &message{buf: make([]byte, 0, 8<<10)} }}
 
-func newMessage(params map[string]string, r *http.Request, keep bool) (*message, error) {
+func newMessage(params []Param, r *http.Request, keep bool) (*message, error) {
 	m := messages.Get().(*message)
 	err := m.encode(params, r, keep)
 	if err != nil {
@@ -34,7 +34,7 @@ func newMessage(params map[string]string, r *http.Request, keep bool) (*message,
 	return m, nil
 }
 
-func (m *message) encode(params map[string]string, r *http.Request, keep bool) (err error) {
+func (m *message) encode(params []Param, r *http.Request, keep bool) (err error) {
 	m.buf = appendBegin(m.buf[:0], keep)
 	if m.buf, err = appendParams(m.buf, params); err != nil {
 		return err

@@ -7,11 +7,11 @@ const maxParams = 1 << 20
 
 // appendParams appends the PARAMS records of params, and the empty one that ends them. Each record holds whole
 // pairs: FPM resets a connection on which a pair crosses into the next record.
-func appendParams(b []byte, params map[string]string) ([]byte, error) {
+func appendParams(b []byte, params []Param) ([]byte, error) {
 	at, total := len(b), 0 // at: the header of the record being filled
 	b = appendHeader(b, typeParams, 0)
-	for name, value := range params {
-		size := pairSize(name, value)
+	for _, p := range params {
+		size := pairSize(p.Name, p.Value)
 		if total += size; size > maxContent || total > maxParams {
 			return b, ErrParamsTooLarge
 		}
@@ -20,7 +20,7 @@ func appendParams(b []byte, params map[string]string) ([]byte, error) {
 			at = len(b)
 			b = appendHeader(b, typeParams, 0)
 		}
-		b = appendPair(b, name, value)
+		b = appendPair(b, p.Name, p.Value)
 	}
 	if size := len(b) - at - headerSize; size > 0 {
 		putHeader(b[at:], typeParams, size)

@@ -115,13 +115,12 @@ func TestHeadersThatReachPHP(t *testing.T) {
 		{"Upgrade", []string{"h2c"}, "", ""},
 	} {
 		r := &http.Request{Header: http.Header{c.name: c.lines}}
-		params := map[string]string{}
-		addHeaders(params, r)
-		want := map[string]string{}
+		params := appendHeaders(nil, r)
+		var want []Param
 		if c.param != "" {
-			want[c.param] = c.want
+			want = []Param{{c.param, c.want}}
 		}
-		if !maps.Equal(params, want) {
+		if !slices.Equal(params, want) {
 			t.Errorf("%q: params = %v, want %v", c.name, params, want)
 		}
 	}
@@ -217,15 +216,15 @@ func FuzzParams(f *testing.F) {
 	f.Add("N", strings.Repeat("v", 65_000), 5)
 	f.Add(strings.Repeat("n", 128), strings.Repeat("v", 127), 40)
 	f.Fuzz(func(t *testing.T, name, value string, n int) {
-		params := map[string]string{}
+		var params []Param
 		for i := range min(max(n, 0), 40) {
-			params[name+strings.Repeat("i", i)] = value
+			params = append(params, Param{name + strings.Repeat("i", i), value})
 		}
 		b, err := appendParams(nil, params)
 		if errors.Is(err, ErrParamsTooLarge) {
 			return
 		}
-		got := map[string]string{}
+		var got []Param
 		for r := bytes.NewReader(b); r.Len() > 0; {
 			rec, err := fcgitest.ReadRecord(r)
 			if err != nil {
@@ -236,13 +235,13 @@ func FuzzParams(f *testing.F) {
 				t.Fatal(err)
 			}
 			for _, p := range pairs {
-				got[p.Name] = p.Value
+				got = append(got, Param{p.Name, p.Value})
 			}
 			if (len(rec.Content) == 0) != (r.Len() == 0) {
 				t.Fatal("the empty record is not the last one")
 			}
 		}
-		if !maps.Equal(got, params) {
+		if !slices.Equal(got, params) {
 			t.Errorf("%d params became %d", len(params), len(got))
 		}
 	})

@@ -9,118 +9,152 @@ import (
 	"github.com/yookoala/gofast"
 )
 
-// maxPooledParams is the number of params beyond which a map is not kept: clearing it costs its capacity.
+// maxPooledParams is the number of params beyond which their list and map are not kept.
 const maxPooledParams = 256
 
-// session builds params and hands them to a gofast.Client. Its requests are reused.
+// session hands the params of a request to a gofast.Client, through the middleware that there is. They are made as a
+// list, whose names are unlike by construction: to gather them in gofast's map, and to take them out of it again, costs
+// three times as much as all else that is done to them. So the map is only made when a middleware looks at it.
 type session struct {
 	handle gofast.SessionHandler
-	pool   sync.Pool // of *gofast.Request
+	mapped bool
+	pool   sync.Pool // of *params
 }
 
-// newSession chains, from outer to inner: what gofast knows of CGI, the headers, the Env, extra, the operator.
+// params are those of one request, in both forms.
+type params struct {
+	list []Param
+	req  *gofast.Request
+}
+
 func newSession(extra []gofast.Middleware) *session {
-	chain := []gofast.Middleware{gofast.BasicParamsMap, mapHeaders, mapEnv}
-	chain = append(chain, extra...)
-	chain = append(chain, mapOperator)
-	return &session{handle: gofast.Chain(chain...)(gofast.BasicSession)}
+	s := &session{handle: gofast.BasicSession, mapped: len(extra) > 0}
+	if s.mapped {
+		s.handle = gofast.Chain(extra...)(s.handle)
+	}
+	s.pool.New = func() any { return &params{req: gofast.NewRequest(nil)} }
+	return s
 }
 
-// run maps r and calls client.Do with the params.
-func (s *session) run(client gofast.Client, r *http.Request) (*gofast.ResponsePipe, error) {
-	req, _ := s.pool.Get().(*gofast.Request)
-	if req == nil {
-		req = gofast.NewRequest(nil)
-	}
-	req.Raw, req.Stdin = r, r.Body
-	pipe, err := s.handle(client, req)
-	if len(req.Params) <= maxPooledParams {
-		clear(req.Params)
-		req.Raw, req.Stdin = nil, nil
-		s.pool.Put(req)
-	}
-	return pipe, err
-}
-
-// mapEnv sets what the Env says, and corrects what gofast guesses from the request instead.
-func mapEnv(inner gofast.SessionHandler) gofast.SessionHandler {
-	return func(client gofast.Client, req *gofast.Request) (*gofast.ResponsePipe, error) {
-		env := envFrom(req.Raw.Context())
-		addEnv(req.Params, env)
-		addURI(req.Params, req.Raw, env)
-		addAddresses(req.Params, env)
-		addLength(req.Params, req.Raw)
-		return inner(client, req)
-	}
-}
-
-// mapOperator sets the operator's params over everything that is there.
-func mapOperator(inner gofast.SessionHandler) gofast.SessionHandler {
-	return func(client gofast.Client, req *gofast.Request) (*gofast.ResponsePipe, error) {
-		for _, p := range envFrom(req.Raw.Context()).Params {
-			req.Params[p.Name] = p.Value
+// run makes the params of c and has c.Do called with them.
+func (s *session) run(c *call) error {
+	p := s.pool.Get().(*params)
+	p.list = appendRequest(p.list[:0], c.req, c.env)
+	if s.mapped {
+		for _, param := range p.list {
+			p.req.Params[param.Name] = param.Value
 		}
-		return inner(client, req)
 	}
+	p.req.Raw, p.req.Stdin = c.req, c.req.Body
+	c.params = p
+	_, err := s.handle(c, p.req)
+	c.params = nil
+	if len(p.list) <= maxPooledParams && len(p.req.Params) <= maxPooledParams {
+		clear(p.list)
+		clear(p.req.Params)
+		p.req.Raw, p.req.Stdin = nil, nil
+		s.pool.Put(p)
+	}
+	return err
 }
 
-// addEnv names the script in the same resolved folder everywhere: where DOCUMENT_ROOT and SCRIPT_FILENAME, or the last
-// parts of SCRIPT_NAME and SCRIPT_FILENAME, differ, Symfony computes a wrong base URL. No PATH_INFO is sent; the front
-// controller routes by REQUEST_URI.
-func addEnv(params map[string]string, env *Env) {
+// final returns the list of what is sent: what a middleware has left in req, and the operator's params over everything
+// that is there.
+func (p *params) final(req *gofast.Request, mapped bool, operator []Param) []Param {
+	if mapped {
+		p.list = p.list[:0]
+		for name, value := range req.Params {
+			p.list = append(p.list, Param{name, value})
+		}
+	}
+	for _, own := range operator {
+		p.list = setParam(p.list, own)
+	}
+	return p.list
+}
+
+func setParam(list []Param, own Param) []Param {
+	for i := range list {
+		if list[i].Name == own.Name {
+			list[i].Value = own.Value
+			return list
+		}
+	}
+	return append(list, own)
+}
+
+// appendRequest appends everything that r and env say. What gofast.BasicParamsMap guesses from the request is in env.
+func appendRequest(list []Param, r *http.Request, env *Env) []Param {
+	list = appendEnv(list, env)
+	list = appendURI(list, r, env)
+	list = appendAddresses(list, env)
+	list = append(list,
+		Param{"CONTENT_LENGTH", contentLength(r)},
+		Param{"CONTENT_TYPE", r.Header.Get("Content-Type")},
+		Param{"GATEWAY_INTERFACE", "CGI/1.1"},
+		Param{"SERVER_PROTOCOL", r.Proto},
+		Param{"REDIRECT_STATUS", "200"}, // PHP refuses to run without it
+	)
+	return appendHeaders(list, r)
+}
+
+// appendEnv names the script in the same resolved folder everywhere: where DOCUMENT_ROOT and SCRIPT_FILENAME, or the
+// last parts of SCRIPT_NAME and SCRIPT_FILENAME, differ, Symfony computes a wrong base URL. No PATH_INFO is sent; the
+// front controller routes by REQUEST_URI.
+func appendEnv(list []Param, env *Env) []Param {
 	script := or(env.Script, "/index.php")
-	params["DOCUMENT_ROOT"] = env.Root
-	params["SCRIPT_FILENAME"] = env.Root + script
-	params["SCRIPT_NAME"] = script
-	params["DOCUMENT_URI"] = script
-	params["SERVER_SOFTWARE"] = or(env.Software, "gateway")
+	return append(list,
+		Param{"DOCUMENT_ROOT", env.Root},
+		Param{"SCRIPT_FILENAME", env.Root + script},
+		Param{"SCRIPT_NAME", script},
+		Param{"DOCUMENT_URI", script},
+		Param{"SERVER_SOFTWARE", or(env.Software, "gateway")},
+	)
 }
 
-// addURI takes the query from the same bytes. They are not decoded or cleaned: signed URLs are checked against them.
-func addURI(params map[string]string, r *http.Request, env *Env) {
+// appendURI takes the query from the same bytes. They are not decoded or cleaned: signed URLs are checked against them.
+func appendURI(list []Param, r *http.Request, env *Env) []Param {
 	uri := env.RequestURI
 	if uri == "" {
 		uri = r.URL.RequestURI()
 	}
 	_, query, _ := strings.Cut(uri, "?")
-	params["REQUEST_URI"] = uri
-	params["QUERY_STRING"] = query
-	params["REQUEST_METHOD"] = or(r.Method, http.MethodGet)
+	return append(list,
+		Param{"REQUEST_URI", uri},
+		Param{"QUERY_STRING", query},
+		Param{"REQUEST_METHOD", or(r.Method, http.MethodGet)},
+	)
 }
 
-// addAddresses leaves HTTPS out when the scheme is http, since PHP code often only asks whether it is set, and
+// appendAddresses leaves HTTPS out when the scheme is http, since PHP code often only asks whether it is set, and
 // REMOTE_HOST always, which would need a look-up.
-func addAddresses(params map[string]string, env *Env) {
+func appendAddresses(list []Param, env *Env) []Param {
 	scheme := or(env.Scheme, "http")
-	params["REQUEST_SCHEME"] = scheme
+	list = append(list,
+		Param{"REQUEST_SCHEME", scheme},
+		Param{"SERVER_NAME", env.ServerName},
+		Param{"SERVER_PORT", env.ServerPort},
+		Param{"REMOTE_ADDR", env.RemoteAddr},
+	)
 	if scheme == "https" {
-		params["HTTPS"] = "on"
-	} else {
-		delete(params, "HTTPS")
+		list = append(list, Param{"HTTPS", "on"})
 	}
-	params["SERVER_NAME"] = env.ServerName
-	params["SERVER_PORT"] = env.ServerPort
-	params["REMOTE_ADDR"] = env.RemoteAddr
-	setOrDelete(params, "SERVER_ADDR", env.ServerAddr)
-	setOrDelete(params, "REMOTE_PORT", env.RemotePort)
+	if env.ServerAddr != "" {
+		list = append(list, Param{"SERVER_ADDR", env.ServerAddr})
+	}
+	if env.RemotePort != "" {
+		list = append(list, Param{"REMOTE_PORT", env.RemotePort})
+	}
+	return list
 }
 
-// addLength promises exactly what will be sent: PHP waits for ever for what is missing. A request without
+// contentLength promises exactly what will be sent: PHP waits for ever for what is missing. A request without
 // a body and without a length of its own has an empty CONTENT_LENGTH, as behind nginx.
-func addLength(params map[string]string, r *http.Request) {
-	length := ""
+func contentLength(r *http.Request) string {
 	if r.ContentLength > 0 || len(r.Header["Content-Length"]) > 0 {
-		length = strconv.FormatInt(r.ContentLength, 10)
+		return strconv.FormatInt(r.ContentLength, 10)
 	}
-	params["CONTENT_LENGTH"] = length
-}
-
-func setOrDelete(params map[string]string, name, value string) {
-	if value == "" {
-		delete(params, name)
-		return
-	}
-	params[name] = value
+	return ""
 }
 
 func or(value, otherwise string) string {

@@ -85,7 +85,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		closeBody(r)
 		return nil, &Error{Op: "params", Addr: t.cfg.Address, Err: err}
 	}
-	_, err = t.session.run(c, r)
+	err = t.session.run(c)
 	if !c.done {
 		closeBody(r)
 	}

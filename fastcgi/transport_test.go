@@ -3,7 +3,9 @@ package fastcgi
 import (
 	"errors"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -292,6 +294,34 @@ func TestMiddlewareSeesAndChangesParams(t *testing.T) {
 	got := r.Requests()[0]
 	if got.Param("APP_SEEN") != "/index.php" || got.Param("APP_ENV") != "operator" {
 		t.Errorf("APP_SEEN = %q, APP_ENV = %q", got.Param("APP_SEEN"), got.Param("APP_ENV"))
+	}
+}
+
+// Without a middleware the params never see gofast's map, which must make no difference.
+func TestParamsAreTheSameWithAndWithoutMiddleware(t *testing.T) {
+	pass := func(inner gofast.SessionHandler) gofast.SessionHandler { return inner }
+	var sent [2][]fcgitest.Param
+	for i, middleware := range [][]gofast.Middleware{nil, {pass}} {
+		r := fcgitest.New(t, fcgitest.Reply(200, ""))
+		tr := newTransport(t, r, func(c *Config) { c.Middleware = middleware })
+		for _, method := range []string{"GET", "POST"} { // the second on what the first has left in the pool
+			env := newEnv()
+			env.Params = []Param{{"APP_ENV", "operator"}, {"SERVER_NAME", "other"}, {"HTTP_COOKIE", ""}}
+			req := newRequestEnv(t, env, method, "")
+			maps.Copy(req.Header, browserHeader)
+			req.Header["X-Own"] = []string{"a", "b"}
+			send(t, tr, req)
+		}
+		sent[i] = r.Requests()[1].Params
+		slices.SortFunc(sent[i], func(a, b fcgitest.Param) int { return strings.Compare(a.Name, b.Name) })
+	}
+	if !slices.Equal(sent[0], sent[1]) {
+		t.Errorf("params = %v\nwith a middleware %v", sent[0], sent[1])
+	}
+	for i := range sent[0][1:] {
+		if name := sent[0][i].Name; name == sent[0][i+1].Name {
+			t.Errorf("%s is sent twice", name)
+		}
 	}
 }
 
