@@ -17,6 +17,7 @@ type call struct {
 	req      *http.Request
 	ctx      context.Context // that of req; its end interrupts the call until the body is over
 	env      *Env
+	params   *params                // until Do has sent them
 	trace    *httptrace.ClientTrace // nil if nobody looks
 	conn     *conn
 	stream   stream
@@ -45,7 +46,7 @@ func (c *call) Do(req *gofast.Request) (*gofast.ResponsePipe, error) {
 		return nil, errors.New("gofast middleware called Do twice")
 	}
 	c.done = true
-	m, err := newMessage(req.Params, c.req, c.t.idle.max > 0)
+	m, err := newMessage(c.params.final(req, c.t.session.mapped, c.env.Params), c.req, c.t.idle.max > 0)
 	if err != nil {
 		closeBody(c.req)
 		return nil, c.error(opOf(err), err)
@@ -113,9 +114,9 @@ func (c *call) interrupt() {
 	if c.over {
 		return
 	}
-	c.conn.SetReadDeadline(longAgo)
+	c.conn.interruptRead()
 	if !c.started {
-		c.conn.SetWriteDeadline(longAgo)
+		c.conn.interruptWrite()
 	}
 }
 
@@ -150,18 +151,18 @@ func (c *call) arm() error {
 	if err := c.broken(); err != nil {
 		return err
 	}
-	return c.conn.SetReadDeadline(c.readDeadline())
+	return c.conn.readWithin(c.readTimeout())
 }
 
-// readDeadline is none while the body is being sent: each piece of that has a deadline of its own.
-func (c *call) readDeadline() time.Time {
+// readTimeout is none while the body is being sent: each piece of that has a deadline of its own.
+func (c *call) readTimeout() time.Duration {
 	switch {
 	case c.sending:
-		return time.Time{}
+		return 0
 	case c.heard && !c.over:
-		return time.Now().Add(c.t.cfg.BetweenBytesTimeout)
+		return c.t.cfg.BetweenBytesTimeout
 	}
-	return time.Now().Add(c.t.cfg.FirstByteTimeout)
+	return c.t.cfg.FirstByteTimeout
 }
 
 // broken says why nothing more is to be read, if so. The caller holds mu.

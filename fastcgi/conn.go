@@ -10,15 +10,14 @@ import (
 	"time"
 )
 
-// longAgo is a deadline that interrupts whatever waits for the connection.
-var longAgo = time.Unix(1, 0)
-
 // conn is a connection to the backend, and with FPM a worker.
 type conn struct {
 	net.Conn
 	reused bool
 	since  time.Time   // when it became idle
 	timer  *time.Timer // closes it when it has been idle for too long
+
+	readBy, writeBy time.Time // the deadlines that are set; guarded by the mu of the call that has the connection
 }
 
 // dialer makes connections to one address.

@@ -26,7 +26,7 @@ func (c *call) end() bool {
 	}
 	c.over, c.stopped = true, true
 	if c.sending {
-		c.conn.SetWriteDeadline(longAgo)
+		c.conn.interruptWrite()
 	}
 	c.mu.Unlock()
 	c.unwatch()
@@ -55,7 +55,7 @@ func (c *call) abandon() {
 		return
 	}
 	c.over = true
-	c.conn.SetReadDeadline(c.readDeadline())
+	c.conn.readWithin(c.readTimeout())
 	c.mu.Unlock()
 	c.unwatch()
 	if c.t.lingering.add(c) {

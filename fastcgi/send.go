@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http/httptrace"
 	"sync"
-	"time"
 )
 
 // stdinBuffer holds a record of the largest size and the empty one that ends the stream.
@@ -106,7 +105,7 @@ func (c *call) armWrite() error {
 	if err := c.ctx.Err(); err != nil && !c.started {
 		return err
 	}
-	return c.conn.SetWriteDeadline(time.Now().Add(c.t.cfg.WriteTimeout))
+	return c.conn.writeWithin(c.t.cfg.WriteTimeout, c.readTimeout())
 }
 
 // bodySent lets the clock of the answer run, or wakes its reader when the body failed. A broken connection is left
@@ -120,9 +119,9 @@ func (c *call) bodySent(err error) {
 	case c.stopped:
 	case errors.Is(err, ErrRequestBody) || isTimeout(err):
 		c.sendErr = err
-		c.conn.SetReadDeadline(longAgo)
+		c.conn.interruptRead()
 	case c.over || c.broken() == nil:
-		c.conn.SetReadDeadline(c.readDeadline())
+		c.conn.readWithin(c.readTimeout())
 	}
 }
 
