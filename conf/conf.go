@@ -88,6 +88,10 @@ type Log struct {
 type Limits struct {
 	// HeaderBytes limits a request's head, in bytes. Default: 64 KiB.
 	HeaderBytes int64 `toml:"header_bytes,size" default:"64KiB" min:"4KiB" max:"16MiB"`
+	// HeaderLines limits how many fields a head has. Default: 128.
+	HeaderLines int `toml:"header_lines" default:"128" min:"16" max:"10000"`
+	// URIBytes limits a request's target, in bytes. Default: 16 KiB.
+	URIBytes int64 `toml:"uri_bytes,size" default:"16KiB" min:"256B" max:"16MiB"`
 	// HeaderTimeout limits the time in which a head must have come. Default: 10 s.
 	HeaderTimeout time.Duration `toml:"header_timeout,duration" default:"10s" min:"100ms" max:"1h"`
 	// Body limits a request's body, in bytes. Default: 128 MiB.

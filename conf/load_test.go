@@ -45,7 +45,7 @@ octane = 5
 		TLS:             TLS{Issuer: "acme", CA: "https://acme-v02.api.letsencrypt.org/directory"},
 		Log:             Log{Format: "json", Level: "info", Access: true, Output: "stdout"},
 		Limits: Limits{
-			HeaderBytes: 64 << 10, HeaderTimeout: 10 * time.Second, Body: 128 << 20, BodyTimeout: time.Minute,
+			HeaderBytes: 64 << 10, HeaderLines: 128, URIBytes: 16 << 10, HeaderTimeout: 10 * time.Second, Body: 128 << 20, BodyTimeout: time.Minute,
 			IdleTimeout: 75 * time.Second, ResponseSpool: 1 << 30, Grace: 30 * time.Second,
 		},
 		Sites: []Site{site}, Upstreams: map[string]Upstream{"fpm": fpm, "octane": octane},

@@ -143,6 +143,7 @@ func (b *builder) buildHandler() error {
 		guard(b.log),
 		identify(b.resolver),
 		limitInFlight(&b.gateway.inFlight, b.cfg.Limits.InFlightPerAddress),
+		limitHead(b.cfg.Limits),
 		pace(writeTimeout),
 		b.challenges,
 		hosts.redirect(httpsPort(b.cfg)),

@@ -105,7 +105,7 @@ func (l *listener) limit(limits conf.Limits) {
 func (l *listener) limitsOfHTTP1() http1.Limits {
 	limits := l.limits.Load()
 	return http1.Limits{
-		HeaderBytes: int(limits.HeaderBytes), HeaderTimeout: limits.HeaderTimeout,
+		HeaderBytes: int(limits.HeaderBytes), HeaderLines: limits.HeaderLines, HeaderTimeout: limits.HeaderTimeout,
 		IdleTimeout: limits.IdleTimeout, UnreadTimeout: limits.BodyTimeout,
 	}
 }

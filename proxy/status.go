@@ -29,6 +29,10 @@ var (
 	errRepeated = errors.New("Authorization is repeated")
 	// errNoSite is a Host that no site has.
 	errNoSite = errors.New("no site has this host")
+	// errURITooLong is a target longer than limits.uri_bytes.
+	errURITooLong = errors.New("the request target is longer than limits.uri_bytes")
+	// errTooManyLines is a head of more fields than limits.header_lines.
+	errTooManyLines = errors.New("the head has more fields than limits.header_lines")
 	// errRelease is a public folder that is not there.
 	errRelease = errors.New("the site's root cannot be resolved")
 )
@@ -59,7 +63,9 @@ func statusFor(r *http.Request, err error) int {
 		return http.StatusInternalServerError
 	case errors.As(err, &carried) && carried.Blame == upstream.Client:
 		return clientBodyStatus(err)
-	case errors.Is(err, fastcgi.ErrParamsTooLarge):
+	case errors.Is(err, errURITooLong):
+		return http.StatusRequestURITooLong
+	case errors.Is(err, fastcgi.ErrParamsTooLarge), errors.Is(err, errTooManyLines):
 		return http.StatusRequestHeaderFieldsTooLarge
 	case errors.Is(err, upstream.ErrNoBackend), errors.Is(err, upstream.ErrQueueFull), errors.Is(err, upstream.ErrQueueTimeout):
 		return http.StatusServiceUnavailable
