@@ -1,6 +1,6 @@
 # A static binary that runs as nobody in particular, on ports that nobody needs rights for:
 #
-#   docker build -t gateway .
+#   docker build -t gateway --build-arg VERSION="$(git describe --always --dirty)" .
 #   docker run --network shop -p 80:8080 -e FPM=php:9000 -v ./public:/srv/app/public:ro gateway
 #
 # where php is a container with PHP-FPM in the same network, and with the application at the same path, /srv/app;
@@ -12,7 +12,8 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o /out/gateway ./cmd/gateway \
+ARG VERSION=unknown
+RUN CGO_ENABLED=0 go build -trimpath -ldflags="-s -w -X main.release=$VERSION" -o /out/gateway ./cmd/gateway \
     && install -d -o 65532 -g 65532 -m 0700 /out/var /out/run && install -d -m 1777 /out/tmp
 
 FROM scratch

@@ -115,6 +115,9 @@ func notRunning(err error) error {
 	return &hintError{err, "is the gateway running, with this same configuration?"}
 }
 
+// release is what -ldflags "-X main.release=v1.2.3" says, for a build without the repository, such as the image's.
+var release string
+
 // version prints what this binary was built from.
 func version(_ context.Context, _ options, out, _ io.Writer) error {
 	info, ok := debug.ReadBuildInfo()
@@ -126,6 +129,9 @@ func version(_ context.Context, _ options, out, _ io.Writer) error {
 		if s.Key == "vcs.revision" {
 			revision = s.Value
 		}
+	}
+	if release != "" {
+		revision = release
 	}
 	_, err := fmt.Fprintf(out, "gateway %s (%s)\n", revision, info.GoVersion)
 	return err
