@@ -1,7 +1,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build demo check unit stack test bench fuzz soak clean
+.PHONY: help build demo check unit stack test bench fuzz slow soak clean
 
 # ./... leaves testdata out, whose packages are named here one by one; FrankenPHP is a module of its own.
 testdata_packages := $(filter-out ./testdata/frankenphp/,$(addprefix ./,$(sort $(dir $(wildcard testdata/*/*.go)))))
@@ -23,6 +23,7 @@ help:
 	@echo 'make stack   the tests on real stacks'
 	@echo 'make bench   compare with nginx and Caddy on this machine'
 	@echo 'make fuzz    every fuzz target for $(fuzztime) (fuzztime=1m make fuzz)'
+	@echo 'make slow    5000 slow clients for a minute'
 	@echo 'make soak    the tests on real stacks, $(rounds) times over (rounds=50 make soak)'
 	@echo 'make clean   remove what was built; installed packages stay'
 
@@ -58,6 +59,11 @@ fuzz:
 		echo "$$name in $$(dirname "$$file")"; \
 		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(fuzztime) "$$(dirname "$$file")" </dev/null; \
 	done
+
+# Without the race detector, whose memory would hide that of the connections.
+slow:
+	testdata/install.sh
+	SLOW_CONNECTIONS=5000 SLOW_SECONDS=60 go test -tags stack -count 1 -v -run '^TestSlowHeads$$' ./cmd/gateway
 
 soak:
 	testdata/install.sh
