@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 )
 
 // A free slot and a request that would take it never wait for each other: whoever frees a slot, or brings a
@@ -145,58 +144,49 @@ func (g *Group) dispatch() {
 		}
 		if b != nil {
 			g.queue.remove(w)
-			w.ready <- b // never blocks: it has room for one, and a queued waiter has none
+			w.ready <- turn{b: b} // never blocks: it has room for one, and a queued waiter has none
 		}
 	}
 }
 
 func (g *Group) enqueue(w *waiter) {
 	if w.ready == nil {
-		w.ready = make(chan *backend, 1)
+		w.ready = make(chan turn, 1)
 	}
 	g.queue.insert(w)
+	g.expireBy(w.deadline)
 }
 
 // wait returns the backend whose slot was taken for w.
 func (g *Group) wait(ctx context.Context, w *waiter) (*backend, error) {
 	select {
-	case b := <-w.ready:
-		return b, nil
+	case t := <-w.ready:
+		return t.b, t.err
 	default:
 	}
-	// Served at once, a request needs no timer; so only now.
-	timer := time.NewTimer(time.Until(w.deadline))
-	defer timer.Stop()
 	select {
-	case b := <-w.ready:
-		return b, nil
-	case <-timer.C:
-		// A slot that came in the last moment is as good as any.
-		if b := g.leave(w); b != nil {
-			return b, nil
-		}
-		return nil, g.busy(ErrQueueTimeout)
+	case t := <-w.ready:
+		return t.b, t.err
 	case <-ctx.Done():
-		if b := g.leave(w); b != nil {
-			g.release(b)
-		}
+		g.leave(w)
 		return nil, g.gone(ctx, "queue")
 	}
 }
 
-// leave is how a waiter gives up, which may be in the very moment in which its turn comes: it takes w out of
-// the queue, or returns the backend whose slot it got just before.
-func (g *Group) leave(w *waiter) *backend {
+// leave is how a waiter gives up, which may be in the very moment in which its turn comes.
+func (g *Group) leave(w *waiter) {
 	g.mu.Lock()
 	if !w.queued {
 		g.mu.Unlock()
-		return <-w.ready
+		if t := <-w.ready; t.b != nil {
+			g.release(t.b)
+		}
+		return
 	}
 	g.queue.remove(w)
 	rest := g.rest()
 	g.mu.Unlock()
 	g.settle(rest)
-	return nil
 }
 
 // busy is the answer to a request that there is no room for. Everyone who waits now will have been served, or

@@ -57,6 +57,7 @@ func BenchmarkQueue(b *testing.B) {
 		func(*http.Request) (*http.Response, error) { return &http.Response{Body: oneByte{}}, nil }), 1)})
 	b.ReportAllocs()
 	b.SetParallelism(32)
+	cpu := cpuTime()
 	b.RunParallel(func(pb *testing.PB) {
 		r, buffer := newRequest("GET", ""), make([]byte, 1024)
 		for pb.Next() {
@@ -64,6 +65,7 @@ func BenchmarkQueue(b *testing.B) {
 			drainBody(b, resp, err, buffer)
 		}
 	})
+	b.ReportMetric(float64(cpuTime()-cpu)/float64(b.N), "cpu-ns/op")
 }
 
 // BenchmarkHTTP compares our transport with net/http's, through a group, against a backend in this process.

@@ -21,7 +21,9 @@ type Group struct {
 	inFlight int        // slots taken, of all backends
 	paused   int        // of those, the ones that wait to dial again
 	drained  chan struct{}
-	quiet    bool // drained is closed
+	quiet    bool        // drained is closed
+	timer    *time.Timer // runs expire; nil before anybody has waited
+	expiry   time.Time   // when; zero while it is not set
 }
 
 // backend is one backend and what the group knows about it.

@@ -9,10 +9,17 @@ type waiter struct {
 	insists  bool      // it rather waits for another backend than takes one of avoid
 	arrived  time.Time // its body was complete
 	deadline time.Time
-	ready    chan *backend // holds the backend once a slot of it was taken for this waiter
+	extended bool // the deadline is later than that of others who arrived with it
+	ready    chan turn
 
 	queued     bool
 	prev, next *waiter
+}
+
+// turn is how waiting ends: with a backend, of which a slot has been taken, or with none for the reason that err is.
+type turn struct {
+	b   *backend
+	err error
 }
 
 // queue holds waiters in the order in which their requests arrived. One that comes back after a failed

@@ -104,7 +104,7 @@ func (c *call) next(ctx context.Context, b *backend, p *probe, failure error) (*
 	}
 	c.resent = true
 	// The first attempt may have taken longer than anyone is to wait; the second has a right to a slot as well.
-	c.waiter.deadline = time.Now().Add(c.g.cfg.QueueWait)
+	c.waiter.deadline, c.waiter.extended = time.Now().Add(c.g.cfg.QueueWait), true
 	if verdict == fresh {
 		// Its neighbours in the pool are as old, and most likely ended with it.
 		b.closeIdle()
