@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 )
 
 // A free slot and a request that would take it never wait for each other: whoever frees a slot, or brings a
@@ -23,8 +24,7 @@ func (g *Group) acquire(ctx context.Context, w *waiter) (*backend, error) {
 		g.mu.Unlock()
 		return nil, g.busy(ErrQueueFull)
 	}
-	g.enqueue(w)
-	g.dispatch() // those before may all be waiting for another backend than one that has a slot free
+	g.join(w)
 	g.mu.Unlock()
 	return g.wait(ctx, w)
 }
@@ -37,9 +37,10 @@ func (g *Group) exchange(ctx context.Context, from *backend, w *waiter) (*backen
 		from.inFlight--
 		g.inFlight--
 	}
-	g.enqueue(w)
-	g.dispatch()
+	g.join(w)
+	rest := g.rest()
 	g.mu.Unlock()
+	g.settle(rest)
 	return g.wait(ctx, w)
 }
 
@@ -98,9 +99,12 @@ func pending(w worker) <-chan struct{} {
 // claim takes a slot of the backend that the policy prefers, or returns nil when none is free. The caller
 // holds the lock.
 func (g *Group) claim(w *waiter) *backend {
-	candidates := g.candidates(w.avoid)
+	candidates := g.candidates(w.avoid, false)
+	if len(candidates) == 0 && w.strays && !g.hasOther(w.avoid) {
+		candidates = g.candidates(w.avoid, true)
+	}
 	if len(candidates) == 0 && len(w.avoid) > 0 && !(w.insists && g.hasOther(w.avoid)) {
-		candidates = g.candidates(nil)
+		candidates = g.candidates(nil, false)
 	}
 	if len(candidates) == 0 {
 		return nil
@@ -114,11 +118,12 @@ func (g *Group) claim(w *waiter) *backend {
 	return b
 }
 
-// candidates returns the backends with a free slot, without those to avoid. It is good until the next call.
-func (g *Group) candidates(avoid []*backend) []*backend {
+// candidates returns the backends with a free slot, without those to avoid: those that are in, or those that are kept
+// out. It is good until the next call.
+func (g *Group) candidates(avoid []*backend, out bool) []*backend {
 	free := g.free[:0]
 	for _, b := range g.backends {
-		if b.ejected.IsZero() && (b.MaxInFlight == 0 || b.inFlight < b.MaxInFlight) && !slices.Contains(avoid, b) {
+		if b.ejected.IsZero() != out && (b.MaxInFlight == 0 || b.inFlight < b.MaxInFlight) && !slices.Contains(avoid, b) {
 			free = append(free, b)
 		}
 	}
@@ -149,12 +154,18 @@ func (g *Group) dispatch() {
 	}
 }
 
-func (g *Group) enqueue(w *waiter) {
+// join puts w in the queue, and serves it at once where that can be: those before it may all be waiting for another
+// backend than one that has a slot free. The caller holds the lock.
+func (g *Group) join(w *waiter) {
 	if w.ready == nil {
 		w.ready = make(chan turn, 1)
 	}
 	g.queue.insert(w)
 	g.expireBy(w.deadline)
+	g.dispatch()
+	if w.queued && w.leaves && g.downAt(time.Now()) {
+		g.dismiss(w, g.unreachable())
+	}
 }
 
 // wait returns the backend whose slot was taken for w.

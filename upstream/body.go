@@ -48,12 +48,12 @@ func (a *answer) Read(p []byte) (int, error) {
 // does the transport begin to let go.
 func (a *answer) broken(err error) error {
 	ctx := a.call.in.Context()
-	if ctx.Err() == nil && !a.broke && !a.ended.Load() {
-		a.broke = true
-		a.call.g.fail(a.b)
-	}
 	e := a.call.g.failed(ctx, a.b, err)
 	e.Op = "read body"
+	if ctx.Err() == nil && !a.broke && !a.ended.Load() {
+		a.broke = true
+		a.call.g.fail(a.b, e)
+	}
 	return e
 }
 

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"gateway/upstream/spool"
@@ -25,12 +24,12 @@ type call struct {
 
 	failure *Error // of the attempt before, for trace
 
-	spool  *spool.Spool // nil when there is no body
-	users  atomic.Int32 // of the spool: the call itself, and every body that a transport has not closed
-	length int64
+	body   *kept // nil when there is none
+	length int64 // of the body
+	left   bool  // what the request holds is another group's now
 
-	waiter  waiter
-	backoff time.Duration
+	waiter waiter
+	rounds rounds
 
 	probe  probe  // of the first attempt; the rare later ones have their own
 	answer answer // its body, when it comes to one
@@ -41,6 +40,7 @@ func newCall(g *Group, r *http.Request) *call {
 	c := &call{g: g, in: r, upgrade: isUpgrade(r)}
 	c.trace, _ = ctx.Value(traceKey{}).(*Trace)
 	c.single, _ = ctx.Value(onceKey{}).(bool)
+	c.waiter.leaves, _ = ctx.Value(fallbackKey{}).(bool)
 	if g.cfg.HashKey != nil {
 		c.waiter.key = g.key(r)
 	}
@@ -81,61 +81,43 @@ func (c *call) readBody() error {
 		c.length = c.in.ContentLength
 		return nil
 	}
+	if u, ok := c.in.Body.(*unsent); ok {
+		c.body, c.resent = u.take(), u.resent
+		c.measure(time.Now())
+		return nil
+	}
 	if c.in.Body == nil || c.in.Body == http.NoBody {
 		return nil
 	}
 	begun := time.Now()
-	c.spool = spool.New(spool.Config{Memory: c.g.cfg.SpoolMemory, Dir: c.g.cfg.SpoolDir})
-	var err error
-	c.length, err = c.spool.ReadFrom(c.in.Body)
+	s := spool.New(spool.Config{Memory: c.g.cfg.SpoolMemory, Dir: c.g.cfg.SpoolDir})
+	length, err := s.ReadFrom(c.in.Body)
 	c.in.Body.Close()
-	if err == nil && c.in.ContentLength > 0 && c.length != c.in.ContentLength {
+	if err == nil && c.in.ContentLength > 0 && length != c.in.ContentLength {
 		// net/http's server would have said so itself, but not everyone who makes a request does.
 		err = io.ErrUnexpectedEOF
+	}
+	s.CloseWrite(nil)
+	c.body = keep(s)
+	c.measure(begun)
+	if err != nil {
+		c.end()
+		return c.spoolError(err)
+	}
+	return nil
+}
+
+// measure looks at the body, which is there since begun. One that is empty is none.
+func (c *call) measure(begun time.Time) {
+	if c.body != nil {
+		c.length = c.body.Len()
 	}
 	if t := c.trace; t != nil {
 		t.Spool, t.BodyBytes = time.Since(begun), c.length
 	}
-	if err != nil || c.length == 0 {
-		c.spool.Close()
-	}
-	if err != nil {
-		return c.spoolError(err)
-	}
-	if c.length == 0 {
-		c.spool = nil
-		return nil
-	}
-	c.spool.CloseWrite(nil)
-	c.users.Store(1)
-	return nil
-}
-
-// replay is the body of one attempt.
-type replay struct {
-	*spool.Reader
-	call   *call
-	closed atomic.Bool
-}
-
-func (c *call) replay() io.ReadCloser {
-	c.users.Add(1)
-	return &replay{Reader: c.spool.NewReader(), call: c}
-}
-
-func (r *replay) Close() error {
-	if r.closed.Swap(true) {
-		return nil
-	}
-	err := r.Reader.Close()
-	r.call.letGo()
-	return err
-}
-
-// letGo frees the spool when nobody uses it any more.
-func (c *call) letGo() {
-	if c.users.Add(-1) == 0 {
-		c.spool.Close()
+	if c.body != nil && c.length == 0 {
+		c.body.letGo()
+		c.body = nil
 	}
 }
 
@@ -196,6 +178,7 @@ func (c *call) attempt(ctx context.Context, b *backend, p *probe) (*http.Respons
 	c.note(b, p)
 	if err == nil {
 		b.served.Add(1)
+		c.g.answered(b, p.begun)
 		resp.Request = c.in
 		resp.Body = c.hold(b, resp)
 	}
@@ -211,11 +194,11 @@ func (c *call) giveBody(out *http.Request) {
 	case c.upgrade && c.in.Body != nil:
 		// After a failed dial it has not been read, and must not be closed.
 		out.Body, out.GetBody = io.NopCloser(c.in.Body), nil
-	case c.spool == nil:
+	case c.body == nil:
 		out.Body, out.GetBody = http.NoBody, nil
 	default:
-		out.Body = c.replay()
-		out.GetBody = func() (io.ReadCloser, error) { return c.replay(), nil }
+		out.Body = c.body.replay()
+		out.GetBody = func() (io.ReadCloser, error) { return c.body.replay(), nil }
 	}
 }
 
@@ -234,8 +217,11 @@ func (c *call) note(b *backend, p *probe) {
 // end frees what the request itself holds. A transport may still be sending the body: one that stopped half-way
 // when its client left would make PHP run the script with what it had.
 func (c *call) end() {
-	if c.spool != nil {
-		c.letGo()
+	if c.left {
+		return
+	}
+	if c.body != nil {
+		c.body.letGo()
 	}
 	if c.upgrade && c.in.Body != nil {
 		c.in.Body.Close()

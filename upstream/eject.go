@@ -9,28 +9,58 @@ import (
 
 // fail counts a failure of b, and keeps b out for a while when there were too many. Answers never count, not
 // even a 500 or the 503 of maintenance mode: whoever answers is alive.
-func (g *Group) fail(b *backend) {
+func (g *Group) fail(b *backend, cause *Error) {
 	b.failed.Add(1)
 	now := time.Now()
 	g.mu.Lock()
-	b.forget(now.Add(-g.cfg.EjectWindow))
-	b.failures = append(b.failures, now)
-	b.servedBefore = b.served.Load()
-	out := len(b.failures) >= g.cfg.EjectAfter && g.mayEject(b)
-	if out {
-		b.ejected = now.Add(g.cfg.EjectFor)
-		b.failures = b.failures[:0]
-	}
-	// The last backend goes on failing without being kept out.
-	if excess := len(b.failures) - g.cfg.EjectAfter; excess > 0 {
-		b.failures = slices.Delete(b.failures, 0, excess)
+	b.count(g.cfg, now)
+	g.cause = cause
+	news := g.diagnose(b, now)
+	if g.downAt(now) {
+		g.sendAway()
 	}
 	g.mu.Unlock()
-	if out {
-		time.AfterFunc(g.cfg.EjectFor, func() { g.readmit(b) })
-		g.cfg.Logger.Warn("backend ejected", zap.String("upstream", g.cfg.Name), zap.String("backend", b.Addr),
-			zap.Int("failures", g.cfg.EjectAfter), zap.Duration("for", g.cfg.EjectFor))
+	if news != "" {
+		g.cfg.Logger.Warn(news, zap.String("upstream", g.cfg.Name), zap.String("backend", b.Addr),
+			zap.Int("failures", g.cfg.EjectAfter), zap.Duration("for", g.cfg.EjectFor), zap.Error(cause))
 	}
+}
+
+// diagnose keeps b out when it has failed too often, or notes that it does not answer when it is the last. It
+// returns what the log should tell. The caller holds the lock.
+func (g *Group) diagnose(b *backend, now time.Time) (news string) {
+	switch {
+	case len(b.failures) >= g.cfg.EjectAfter && g.mayEject(b):
+		b.ejected, b.down = now.Add(g.cfg.EjectFor), false
+		b.failures = b.failures[:0]
+		until := b.ejected
+		time.AfterFunc(g.cfg.EjectFor, func() { g.readmit(b, until) })
+		news = "backend ejected"
+	case b.ejected.IsZero() && !b.down && b.failing(g.cfg, now):
+		b.down = true
+		news = "backend down"
+	default:
+		return ""
+	}
+	b.since = now
+	b.ailing.Store(true)
+	return news
+}
+
+// count remembers a failure. The caller holds the group's lock.
+func (b *backend) count(cfg Config, now time.Time) {
+	b.forget(now.Add(-cfg.EjectWindow))
+	b.failures = append(b.failures, now)
+	// A backend that is not kept out goes on failing.
+	if excess := len(b.failures) - cfg.EjectAfter; excess > 0 {
+		b.failures = slices.Delete(b.failures, 0, excess)
+	}
+	served := b.served.Load()
+	if served != b.servedBefore || now.Sub(b.failedAt) > cfg.EjectWindow {
+		b.row = 0
+	}
+	b.row++
+	b.servedBefore, b.failedAt = served, now
 }
 
 // mayEject reports whether b is in, and not the last that is: with nothing left to try, a backend that often
@@ -41,13 +71,43 @@ func (g *Group) mayEject(b *backend) bool {
 	})
 }
 
-// readmit lets b in again. Requests may have been waiting for just that.
-func (g *Group) readmit(b *backend) {
+// readmit lets b in again, unless it has come back by itself meanwhile.
+func (g *Group) readmit(b *backend, until time.Time) {
 	g.mu.Lock()
-	b.ejected = time.Time{}
-	g.dispatch()
+	back := b.ejected.Equal(until)
+	if back {
+		g.restore(b)
+	}
 	g.mu.Unlock()
-	g.cfg.Logger.Info("backend readmitted", zap.String("upstream", g.cfg.Name), zap.String("backend", b.Addr))
+	if back {
+		g.cfg.Logger.Info("backend readmitted", zap.String("upstream", g.cfg.Name), zap.String("backend", b.Addr))
+	}
+}
+
+// answered ends what is held against b once it has answered a request that was sent since. Earlier ones prove
+// nothing: they may have been under way in a process that takes no more.
+func (g *Group) answered(b *backend, sent time.Time) {
+	if !b.ailing.Load() {
+		return
+	}
+	g.mu.Lock()
+	since := b.since
+	back := b.ailing.Load() && !sent.Before(since)
+	if back {
+		g.restore(b)
+	}
+	g.mu.Unlock()
+	if back {
+		g.cfg.Logger.Info("backend up", zap.String("upstream", g.cfg.Name), zap.String("backend", b.Addr),
+			zap.Duration("after", time.Since(since)))
+	}
+}
+
+// restore has b in use again. Requests may have been waiting for just that. The caller holds the lock.
+func (g *Group) restore(b *backend) {
+	b.ejected, b.down = time.Time{}, false
+	b.ailing.Store(false)
+	g.dispatch()
 }
 
 // forget drops the failures before the window. The caller holds the group's lock.
@@ -57,25 +117,4 @@ func (b *backend) forget(before time.Time) {
 		kept = len(b.failures)
 	}
 	b.failures = slices.Delete(b.failures, 0, kept)
-}
-
-// Down reports whether no backend is worth a try now: each is kept out, or would be if it were not the last.
-// One that has answered since its last failure is up, and after EjectFor each is worth a try again.
-func (g *Group) Down() bool {
-	now := time.Now()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, b := range g.backends {
-		if b.ejected.IsZero() && !b.failing(g.cfg, now) {
-			return false
-		}
-	}
-	return true
-}
-
-// failing reports whether b has failed too often, lately, and not answered since. The caller holds the
-// group's lock.
-func (b *backend) failing(cfg Config, now time.Time) bool {
-	n := len(b.failures)
-	return n >= cfg.EjectAfter && b.served.Load() == b.servedBefore && now.Sub(b.failures[n-1]) < cfg.EjectFor
 }

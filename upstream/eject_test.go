@@ -55,6 +55,59 @@ func TestFailingBackendIsKeptOutForAWhile(t *testing.T) {
 	})
 }
 
+func TestBackendThatIsKeptOutIsTheLastResort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first, second := &script{steps: []step{{err: errDial}, {err: errDial}, {err: errDial}, {}}}, &script{steps: []step{{}}}
+		core, logs := observer.New(zap.InfoLevel)
+		g := newGroup(t, Config{Policy: "round_robin", Logger: zap.New(core), Backends: []BackendConfig{
+			{Addr: "first", Transport: first}, {Addr: "second", Transport: second},
+		}})
+		for g.Status()[0].Ejected.IsZero() {
+			send(g, newRequest("POST", ""))
+		}
+		second.steps = []step{{err: errDial}}
+		begun := time.Now()
+		if _, err := send(g, newRequest("POST", "")); err != nil || time.Since(begun) > 0 {
+			t.Errorf("after %v: %v; want the answer of the other at once", time.Since(begun), err)
+		}
+		if b := g.Status()[0]; !b.Ejected.IsZero() || logs.FilterMessage("backend up").Len() != 1 {
+			t.Errorf("it has answered and is still kept out: %+v", b)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n := logs.FilterMessage("backend readmitted").Len(); n != 0 {
+			t.Errorf("it came back %d times more", n)
+		}
+		drain(t, g)
+	})
+}
+
+// A backend that is kept out gets nothing while another has merely too much to do, or has cut one connection.
+func TestBackendThatIsKeptOutIsNoOrdinaryChoice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out, in := &script{steps: []step{{err: errDial}}}, &script{steps: []step{{}}}
+		g := newGroup(t, Config{Policy: "round_robin", QueueWait: time.Second, Backends: []BackendConfig{
+			{Addr: "out", Transport: out}, {Addr: "in", Transport: in, MaxInFlight: 1},
+		}})
+		for g.Status()[0].Ejected.IsZero() {
+			send(g, newRequest("POST", ""))
+		}
+		in.bodies, in.steps = nil, []step{{err: errCut}, {}}
+		if _, err := send(g, newRequest("GET", "")); err != nil {
+			t.Error(err)
+		}
+		held, err := g.RoundTrip(newRequest("GET", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := send(g, newRequest("GET", "")); !errors.Is(err, ErrQueueTimeout) || len(out.bodies) != 3 {
+			t.Errorf("%v; the one that is kept out was tried %d times, want 3", err, len(out.bodies))
+		}
+		held.Body.Close()
+		drain(t, g)
+	})
+}
+
 func TestLastBackendIsNeverKeptOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGroup(t, Config{Backends: []BackendConfig{
@@ -182,6 +235,90 @@ func TestGroupIsDownWhileItsLastBackendFails(t *testing.T) {
 		only.steps = []step{{}}
 		if _, err := send(g, newRequest("GET", "")); err != nil || g.Down() {
 			t.Errorf("err = %v, down = %v after an answer", err, g.Down())
+		}
+		drain(t, g)
+	})
+}
+
+func TestLastBackendThatDoesNotAnswerIsDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		core, logs := observer.New(zap.InfoLevel)
+		only := newGate()
+		dead := false
+		g := newGroup(t, Config{QueueWait: time.Second, Logger: zap.New(core), Backends: oneBackend(tripFunc(
+			func(r *http.Request) (*http.Response, error) {
+				if dead {
+					return nil, errDial
+				}
+				return only.RoundTrip(r)
+			}), 0)})
+		go send(g, newRequest("GET", "")) // still under way as the others fail
+		synctest.Wait()
+		dead = true
+		begun := time.Now()
+		for range 3 {
+			send(g, newRequest("GET", ""))
+			send(g, newRequest("POST", ""))
+		}
+		if down := g.Status()[0].Down; down.Sub(begun) > 100*time.Millisecond || down.IsZero() {
+			t.Errorf("down since %v, want %v or soon after", down, begun)
+		}
+		dead = false
+		only.end <- struct{}{}
+		synctest.Wait()
+		if g.Status()[0].Down.IsZero() {
+			t.Error("it is up for the answer to a request of before")
+		}
+		time.Sleep(time.Hour)
+		close(only.end)
+		if _, err := send(g, newRequest("GET", "")); err != nil || !g.Status()[0].Down.IsZero() {
+			t.Errorf("%v; %+v after an answer", err, g.Status()[0])
+		}
+		warnings, news := logs.FilterMessage("backend down").All(), logs.FilterMessage("backend up").Len()
+		if len(warnings) != 1 || news != 1 || logs.Len() != 2 {
+			t.Fatalf("log = %+v", logs.All())
+		}
+		if got := warnings[0].ContextMap()["error"]; got != "upstream test: a: send: fake failure" {
+			t.Errorf("the warning says %v", got)
+		}
+		drain(t, g)
+	})
+}
+
+// Whoever answers in between is not down, however often it fails.
+func TestLastBackendThatAnswersAtTimesIsUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cut := step{err: errCut}
+		g := newGroup(t, Config{Backends: oneBackend(&script{steps: []step{cut, {}, cut, {}, cut, {}, cut, {}}}, 1)})
+		for range 7 {
+			send(g, newRequest("POST", ""))
+			time.Sleep(time.Second)
+			if g.Down() || !g.Status()[0].Down.IsZero() {
+				t.Fatalf("down: %+v", g.Status()[0])
+			}
+		}
+		drain(t, g)
+	})
+}
+
+func TestOtherBackendThatComesBackLeavesTheDeadOneAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bad := &script{steps: []step{{err: errDial}}}
+		g, _ := twoBackends(t, bad)
+		good := g.backends[1].Transport.(*script)
+		good.steps = []step{{err: errDial}}
+		for range 3 {
+			send(g, newRequest("POST", ""))
+		}
+		good.steps = []step{{}}
+		time.Sleep(11 * time.Second)
+		for range 20 {
+			if _, err := send(g, newRequest("POST", "")); err != nil {
+				t.Error(err)
+			}
+		}
+		if s := g.Status(); s[0].Ejected.IsZero() || !s[0].Down.IsZero() || !s[1].Down.IsZero() || !s[1].Ejected.IsZero() {
+			t.Errorf("status = %+v", s)
 		}
 		drain(t, g)
 	})

@@ -15,6 +15,8 @@ var (
 	ErrQueueFull = errors.New("queue is full")
 	// ErrQueueTimeout says that no backend took the request within Config.QueueWait.
 	ErrQueueTimeout = errors.New("no backend was free in time")
+	// ErrUnreachable says that every backend refuses connections or fails, and the last cause of that.
+	ErrUnreachable = errors.New("no backend can be reached")
 )
 
 // What an HTTP backend did wrong, or was asked wrongly. They come wrapped in an *Error.
@@ -54,6 +56,10 @@ type Error struct {
 
 	safe  bool          // nothing of the request was sent
 	later time.Duration // what RetryAfter returns
+	hint  string        // what can be done about it; may be empty
+
+	elsewhere bool    // another group may have the request
+	unsent    *unsent // and this is its body; nil for an upgrade, whose body nobody has touched
 }
 
 // Error reads like: upstream octane: 127.0.0.1:8000: dial: connection refused.
@@ -70,6 +76,10 @@ func (e *Error) Error() string {
 		b.WriteString(": ")
 	}
 	b.WriteString(e.Err.Error())
+	if e.hint != "" {
+		b.WriteString("; ")
+		b.WriteString(e.hint)
+	}
 	return b.String()
 }
 

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -22,6 +23,7 @@ type Group struct {
 	paused   int        // of those, the ones that wait to dial again
 	drained  chan struct{}
 	quiet    bool        // drained is closed
+	cause    *Error      // of the last failure of a backend
 	timer    *time.Timer // runs expire; nil before anybody has waited
 	expiry   time.Time   // when; zero while it is not set
 }
@@ -35,10 +37,16 @@ type backend struct {
 	served, failed atomic.Uint64
 
 	inFlight int
-	ejected  time.Time   // until when it is out; zero when it is in
 	failures []time.Time // within the window, oldest first
+	row      int         // failures without an answer in between
+	failedAt time.Time   // the last time
 
 	servedBefore uint64 // served at the last failure
+
+	ejected time.Time   // until when it is out; zero when it is in
+	down    bool        // it is in but does not answer, and would be out if it were not the last
+	since   time.Time   // of either
+	ailing  atomic.Bool // either
 }
 
 // BackendStatus is a backend at one moment.
@@ -47,6 +55,7 @@ type BackendStatus struct {
 	InFlight    int       `json:"in_flight"`
 	MaxInFlight int       `json:"max_in_flight"`          // zero means no cap
 	Ejected     time.Time `json:"ejected_until,omitzero"` // until when it gets no requests; zero when it does
+	Down        time.Time `json:"down_since,omitzero"`    // since when it fails without an answer, but is tried as the last there is; else zero
 	Failures    int       `json:"failures"`               // of late, as ejection counts them
 	Served      uint64    `json:"served"`                 // responses that it began since the start
 	Failed      uint64    `json:"failed"`                 // attempts that were its failure since the start
@@ -88,6 +97,10 @@ func (g *Group) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}()
 	resp, err := c.run()
+	var e *Error
+	if c.waiter.leaves && errors.Is(err, ErrUnreachable) && errors.As(err, &e) {
+		c.handOver(e)
+	}
 	done = err == nil
 	return resp, err
 }
@@ -99,11 +112,15 @@ func (g *Group) Status() []BackendStatus {
 	defer g.mu.Unlock()
 	for _, b := range g.backends {
 		b.forget(time.Now().Add(-g.cfg.EjectWindow))
-		all = append(all, BackendStatus{
+		status := BackendStatus{
 			Addr: b.Addr, InFlight: b.inFlight, MaxInFlight: b.MaxInFlight,
 			Ejected: b.ejected, Failures: len(b.failures),
 			Served: b.served.Load(), Failed: b.failed.Load(),
-		})
+		}
+		if b.down {
+			status.Down = b.since
+		}
+		all = append(all, status)
 	}
 	return all
 }

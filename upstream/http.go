@@ -116,6 +116,9 @@ func (x *exchange) dial(ctx context.Context) error {
 		x.c = newConn(raw.(duplexConn), &x.h.cfg)
 		return nil
 	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && x.h.network == "unix" {
+		err = op.Err // the rest is said already
+	}
 	e := &Error{Op: "dial", Backend: x.h.cfg.Address, Err: err, safe: true}
 	if ctx.Err() != nil {
 		e.Blame, e.Err = Client, context.Cause(ctx)

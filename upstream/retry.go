@@ -3,9 +3,7 @@ package upstream
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"slices"
 	"time"
 )
 
@@ -17,13 +15,6 @@ const (
 	elsewhere         // nothing was sent: another backend, or the same a little later
 	fresh             // the kept connection had ended: the same backend, on a new one
 	again             // sent once more, rather to another backend
-)
-
-// A backend that restarts is away for a tenth of a second or so: the first pauses are short enough not to be
-// noticed, the last long enough for a second dial to be worth something.
-const (
-	firstBackoff = 5 * time.Millisecond
-	lastBackoff  = 250 * time.Millisecond
 )
 
 // judge is the whole table of what is repeated. A request of which something may have reached the application
@@ -86,11 +77,11 @@ func harmful(ctx context.Context, p *probe, err error) bool {
 // next takes the slot for the attempt that follows a failed one at b, or gives b's back and returns the error
 // that ends the request.
 func (c *call) next(ctx context.Context, b *backend, p *probe, failure error) (*backend, error) {
+	wrapped := c.g.failed(ctx, b, failure)
 	if harmful(ctx, p, failure) {
-		c.g.fail(b)
+		c.g.fail(b, wrapped)
 	}
 	verdict := c.judge(ctx, p, failure)
-	wrapped := c.g.failed(ctx, b, failure)
 	if !wrapped.safe && !p.connected() && wrapped.Blame == Backend {
 		wrapped.Blame = Gateway // it was refused before anything was dialled
 	}
@@ -100,6 +91,7 @@ func (c *call) next(ctx context.Context, b *backend, p *probe, failure error) (*
 	}
 	c.failure = wrapped
 	if verdict == elsewhere {
+		c.rounds.note(wrapped, p, c.g.cfg.QueueWait)
 		return c.elsewhere(ctx, b, failure, wrapped)
 	}
 	c.resent = true
@@ -127,57 +119,6 @@ func (c *call) trade(ctx context.Context, b *backend, failure error) (*backend, 
 	return c.g.exchange(ctx, b, &c.waiter)
 }
 
-// elsewhere goes round the backends. When each has had its try, it waits before the next round, with the slot
-// in hand: what waits behind it in the queue would only run into the same wall.
-func (c *call) elsewhere(ctx context.Context, b *backend, cause error, failure *Error) (*backend, error) {
-	c.waiter.avoid = append(c.waiter.avoid, b)
-	b, err := c.trade(ctx, b, cause)
-	if err != nil || !slices.Contains(c.waiter.avoid, b) {
-		return b, err
-	}
-	c.waiter.avoid = c.waiter.avoid[:0]
-	c.backoff = min(max(2*c.backoff, firstBackoff), lastBackoff)
-	if err := c.pause(ctx, failure); err != nil {
-		c.g.release(b)
-		return nil, err
-	}
-	return b, nil
-}
-
-// pause waits for the time of c.backoff, or returns the error that ends the request.
-func (c *call) pause(ctx context.Context, failure *Error) error {
-	if time.Until(c.waiter.deadline) < c.backoff || !c.g.mayPause() {
-		return exhausted(failure, c.g.cfg.QueueWait)
-	}
-	defer c.g.resume()
-	timer := time.NewTimer(c.backoff)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return c.g.gone(ctx, "dial")
-	}
-}
-
-// mayPause counts one more request that waits to dial again. With a cap there are only as many as slots; without
-// one, it is this that keeps the clients of a dead backend from piling up.
-func (g *Group) mayPause() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.paused >= g.cfg.QueueLength {
-		return false
-	}
-	g.paused++
-	return true
-}
-
-func (g *Group) resume() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.paused--
-}
-
 // failed says where, and through whose fault, an attempt failed.
 func (g *Group) failed(ctx context.Context, b *backend, err error) *Error {
 	if ctx.Err() != nil {
@@ -190,15 +131,8 @@ func (g *Group) failed(ctx context.Context, b *backend, err error) *Error {
 		*e = *own
 	}
 	e.Group, e.Backend = g.cfg.Name, b.Addr
-	return e
-}
-
-// exhausted turns the last failure into the answer when there is no time for another round. Backends that were
-// there but full are no fault: the client is asked to come again.
-func exhausted(failure *Error, later time.Duration) *Error {
-	if failure.Busy() {
-		failure.Err = fmt.Errorf("%w: %w", ErrQueueTimeout, failure.Err)
-		failure.Blame, failure.later = Gateway, later
+	if e.safe {
+		e.hint = hint(b.Addr, err)
 	}
-	return failure
+	return e
 }

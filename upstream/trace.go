@@ -40,3 +40,12 @@ type onceKey struct{}
 func WithoutRetry(ctx context.Context) context.Context {
 	return context.WithValue(ctx, onceKey{}, true)
 }
+
+type fallbackKey struct{}
+
+// WithFallback returns a context for a request that need not wait for a group of which no backend can be reached,
+// since there is another to send it to. RoundTrip then returns an error at once that wraps ErrUnreachable, and
+// Elsewhere makes of it the request for the other group.
+func WithFallback(ctx context.Context) context.Context {
+	return context.WithValue(ctx, fallbackKey{}, true)
+}
