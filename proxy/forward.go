@@ -43,34 +43,56 @@ type header struct {
 }
 
 func (f *forward) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if err := f.serve(w, r); err != nil {
+		fail(w, r, err)
+	}
+}
+
+// attempt is ServeHTTP where someone else can answer as well: when no backend can be reached, it returns the request
+// for him, as if it had never been here. Else it returns nil.
+func (f *forward) attempt(w http.ResponseWriter, r *http.Request) (again *http.Request) {
+	mine := r.WithContext(upstream.WithFallback(r.Context()))
+	mine.Header = r.Header.Clone() // the dialect speaks through it
+	err := f.serve(w, mine)
+	if err == nil {
+		return nil
+	}
+	again, ok := upstream.Elsewhere(r, err)
+	if !ok {
+		fail(w, r, err)
+	}
+	return again
+}
+
+// serve answers r, unless it returns an error: then nothing has been said.
+func (f *forward) serve(w http.ResponseWriter, r *http.Request) error {
 	rec := observe.FromContext(r.Context())
 	rec.Upstream = f.group.name
 	target, err := originForm(r)
 	if err != nil {
-		fail(w, r, err)
-		return
+		return err
 	}
 	trace := new(upstream.Trace)
 	if f.hints && r.ProtoAtLeast(1, 1) { // to an older client an interim answer is the answer
 		trace.Informational = func(code int, header textproto.MIMEHeader) error { return earlyHint(w, code, header) }
 	}
+	var stderr func() []string
+	defer func() { note(rec, trace, stderr) }()
 	out, stderr, err := f.dialect.request(upstream.WithTrace(r.Context(), trace), r, target)
 	if err != nil {
-		fail(w, r, err)
-		return
+		return err
 	}
-	defer note(rec, trace, stderr)
 	resp, err := f.group.RoundTrip(out)
 	if err != nil {
-		fail(w, r, err)
-		return
+		return err
 	}
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		f.tunnel(w, r, resp)
-		return
+		return nil
 	}
 	defer resp.Body.Close()
 	f.answer(w, r, resp)
+	return nil
 }
 
 // note fills the record from what happened upstream, however that ended.

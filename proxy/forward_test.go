@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -217,6 +218,7 @@ func echoServer(t *testing.T) (addr string) {
 }
 
 func TestUsersOfAVariantThatIsDownGetTheApp(t *testing.T) {
+	responder := fcgitest.New(t, fcgitest.Reply(200, "fpm"))
 	f := serve(t, `
 [[site]]
 hosts = ["*"]
@@ -224,16 +226,80 @@ root = "@PUBLIC@"
 app = "fpm"
 split = { octane = 100 }
 [upstream.fpm]
-fastcgi = ["unix:`+fcgitest.New(t, fcgitest.Reply(200, "fpm")).Addr()+`"]
+fastcgi = ["unix:`+responder.Addr()+`"]
 [upstream.octane]
 http = ["`+freeAddr(t)+`"]
-queue_wait = "100ms"
 `)
-	// The first is the one by whom it is found out: dialled over and over within queue_wait.
-	if resp, _ := f.get("/"); resp.StatusCode != 502 {
-		t.Errorf("status = %d, want 502 for the first", resp.StatusCode)
+	body := strings.Repeat("x", 100_000)
+	for i, note := range []string{"variant cannot be reached", "variant cannot be reached", "variant cannot be reached", "variant is down"} {
+		r, _ := http.NewRequest("POST", f.url("/order"), io.MultiReader(strings.NewReader(body))) // of unknown length
+		r.Header.Set("X-Forwarded-For", "of the client")
+		r.Header.Set("Te", "trailers")
+		begun := time.Now()
+		resp, page := f.do(r)
+		if resp.StatusCode != 200 || page != "fpm" || time.Since(begun) > time.Second {
+			t.Errorf("request %d: status = %d, body %q after %v; want the app, at once", i+1, resp.StatusCode, page, time.Since(begun))
+		}
+		got := responder.Requests()[i]
+		if string(got.Stdin) != body {
+			t.Errorf("request %d: %d bytes arrived", i+1, len(got.Stdin))
+		}
+		for _, p := range got.Params {
+			// The variant's dialect is not the app's.
+			if p.Name == "HTTP_X_FORWARDED_HOST" || p.Name == "HTTP_SCHEME" || p.Name == "HTTP_X_FORWARDED_FOR" && p.Value != "of the client" {
+				t.Errorf("request %d: %s = %s", i+1, p.Name, p.Value)
+			}
+		}
+		eventually(t, "its access line", func() bool { return strings.Count(f.accessLog(), "/order") == i+1 })
+		lines := strings.Split(strings.TrimSpace(f.accessLog()), "\n")
+		line := lines[len(lines)-1]
+		for _, want := range []string{note, `"variant":"fpm"`, `"upstream":"fpm"`, `"attempts":1`, `"bytes_in":100000`} {
+			if !strings.Contains(line, want) {
+				t.Errorf("request %d: no %s in %s", i+1, want, line)
+			}
+		}
 	}
-	if resp, body := f.get("/"); resp.StatusCode != 200 || body != "fpm" {
-		t.Errorf("status = %d, body %q; want the app", resp.StatusCode, body)
+	metrics := scrape(f.Metrics())
+	for _, want := range []string{
+		`gateway_requests_total{code="2xx",method="POST",site="*",variant="fpm"} 4`,
+		`gateway_upstream_attempts_total{outcome="answered",upstream="fpm"} 4`,
+		`gateway_backend_up{backend="` + f.Status().Upstreams[1].Backends[0].Addr + `",upstream="octane"} 0`,
+	} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("no %s in the metrics", want)
+		}
+	}
+	if strings.Contains(metrics, `outcome="retried"`) || strings.Contains(metrics, `variant="octane"`) {
+		t.Error("the app is counted what was the variant's")
+	}
+}
+
+// What the app refuses is not sent to it, and what was kept of it is freed.
+func TestRequestThatTheAppRefusesIsNotHandedOver(t *testing.T) {
+	responder := fcgitest.New(t, fcgitest.Reply(200, "fpm"))
+	f := serve(t, `
+[[site]]
+hosts = ["*"]
+root = "@PUBLIC@"
+app = "fpm"
+split = { octane = 100 }
+[upstream.fpm]
+fastcgi = ["unix:`+responder.Addr()+`"]
+[upstream.octane]
+http = ["`+freeAddr(t)+`"]
+`)
+	r, _ := http.NewRequest("POST", f.url("/"), strings.NewReader(strings.Repeat("x", 200_000)))
+	r.Header["Authorization"] = []string{"one", "two"}
+	if resp, _ := f.do(r); resp.StatusCode != 400 || len(responder.Requests()) != 0 {
+		t.Errorf("status = %d, %d requests; want 400 and none", resp.StatusCode, len(responder.Requests()))
+	}
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if to, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil && strings.Contains(to, "gateway-spool") {
+			t.Errorf("%s is still open", to)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,8 +28,9 @@ type Gateway struct {
 	inFlight limit.Counter                  // requests by address
 	current  atomic.Pointer[shared[*state]] // nil before the first and after the last
 
-	mu         sync.Mutex // guards listeners and closed; held for as long as a reload takes
+	mu         sync.Mutex // guards listeners, states and closed; held for as long as a reload takes
 	listeners  []*listener
+	states     []*state // that have served, unless they have ended
 	closed     bool
 	background sync.WaitGroup // listeners that were taken out of the configuration
 }
@@ -87,6 +89,7 @@ func (g *Gateway) Reload(cfg *conf.Config) error {
 		}
 	}
 	next.self = share(next, (*state).end)
+	g.states = append(slices.DeleteFunc(g.states, (*state).hasEnded), next)
 	g.current.Store(next.self)
 	g.listen(cfg, fresh)
 	if before != nil {
@@ -171,9 +174,12 @@ func (g *Gateway) Shutdown(ctx context.Context) {
 		}()
 	}
 	g.background.Wait()
-	last := g.current.Swap(nil)
-	last.release()
-	for _, ended := range []<-chan struct{}{g.tunnels.closeAll(), last.value.ended} {
+	g.current.Swap(nil).release()
+	ends := []<-chan struct{}{g.tunnels.closeAll()}
+	for _, s := range g.states {
+		ends = append(ends, s.ended)
+	}
+	for _, ended := range ends {
 		select {
 		case <-ended:
 		case <-ctx.Done():

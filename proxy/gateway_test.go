@@ -143,6 +143,45 @@ func TestNewLimitsHoldForNewConnections(t *testing.T) {
 	}
 }
 
+// Workers whose clients are gone keep the group of an old state open. That is no business of the last request on it.
+func TestNoRequestWaitsForTheEndOfItsState(t *testing.T) {
+	reached, leave := make(chan struct{}), make(chan struct{})
+	lingers := fcgitest.New(t, fcgitest.Call(func() { reached <- struct{}{} }), fcgitest.AwaitClose())
+	answers := fcgitest.New(t, fcgitest.Call(func() { reached <- struct{}{} }), fcgitest.Hang(leave), fcgitest.Reply(200, "done"))
+	text := func(queue int) string {
+		return fpmSite(answers, fmt.Sprintf("queue = %d", queue)) +
+			fmt.Sprintf("[[site]]\nhosts = [\"lingers\"]\nroot = \"@PUBLIC@\"\napp = \"lingers\"\n[upstream.lingers]\nfastcgi = [\"unix:%s\"]\nqueue = %d\n",
+				lingers.Listener.Addr(), queue)
+	}
+	f := serve(t, text(10))
+	gone := f.dial()
+	fmt.Fprint(gone, "GET / HTTP/1.1\r\nHost: lingers\r\n\r\n")
+	<-reached
+	gone.Close()
+	eventually(t, "the client is gone", func() bool { return strings.Contains(f.accessLog(), `"status":499`) })
+	last := f.dial()
+	fmt.Fprint(last, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	<-reached
+	if err := f.Reload(f.load(text(20))); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	close(leave)
+	resp, err := http.ReadResponse(bufio.NewReader(last), nil)
+	if err != nil || resp.StatusCode != 200 || time.Since(begun) > closeWait/2 {
+		t.Errorf("after %v: %v, %v; want an answer at once", time.Since(begun), resp, err)
+	}
+	states := f.states
+	f.Shutdown(t.Context())
+	for _, s := range states {
+		select {
+		case <-s.ended:
+		default:
+			t.Error("the shutdown did not wait for a state to end")
+		}
+	}
+}
+
 func TestShutdownLetsRequestsFinish(t *testing.T) {
 	leave := make(chan struct{})
 	began := make(chan struct{})

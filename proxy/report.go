@@ -89,8 +89,9 @@ func (g *Gateway) groupStatus() []observe.GroupStatus {
 	for name, group := range s.value.groups {
 		one := observe.GroupStatus{Name: name, Queued: group.value.Queued(), QueueLength: s.value.cfg.Upstreams[name].Queue}
 		for _, b := range group.value.Status() {
+			// The last backend is tried even when it is down, but it is not up.
 			one.Backends = append(one.Backends, observe.BackendStatus{
-				Addr: b.Addr, InFlight: b.InFlight, MaxInFlight: b.MaxInFlight, Ejected: !b.Ejected.IsZero(),
+				Addr: b.Addr, InFlight: b.InFlight, MaxInFlight: b.MaxInFlight, Ejected: !b.Ejected.IsZero() || !b.Down.IsZero(),
 			})
 		}
 		all = append(all, one)

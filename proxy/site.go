@@ -112,11 +112,21 @@ func (s *split) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r.Header.Del(s.overrideHeader)
 	}
 	rec := observe.FromContext(r.Context())
-	if v != s.app && v.down() {
-		// The user keeps his point, and so his variant, for when it is back.
+	// The user of a variant that is down keeps his point, and so the variant, for when it is back.
+	switch {
+	case v == s.app:
+	case v.down():
 		rec.Note = "variant is down, app answers"
-		v = s.app
+	default:
+		rec.Variant = v.name
+		if r = v.forward.attempt(w, r); r == nil {
+			return
+		}
+		rec.Note = "variant cannot be reached, app answers"
+		if !isUpgrade(r) {
+			defer r.Body.Close() // it may be refused before it is sent
+		}
 	}
-	rec.Variant = v.name
-	v.forward.ServeHTTP(w, r)
+	rec.Variant = s.app.name
+	s.app.forward.ServeHTTP(w, r)
 }

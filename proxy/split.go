@@ -35,7 +35,7 @@ type split struct {
 type variant struct {
 	name    string // the upstream's
 	points  int
-	forward http.Handler
+	forward *forward
 	down    func() bool // whether its upstream is not worth a try now
 }
 

@@ -14,7 +14,7 @@ type state struct {
 	cfg     *conf.Config
 	handler http.Handler
 
-	ended chan struct{} // closed when the last request is done
+	ended chan struct{} // closed when the last request is done and all is closed
 	self  *shared[*state]
 
 	log    *shared[*observe.Logger]
@@ -29,10 +29,23 @@ func (s *state) hold() (release func()) {
 	return s.self.release
 }
 
-// end is called once no request is on the state any more.
+// hasEnded reports whether nothing of the state is left.
+func (s *state) hasEnded() bool {
+	select {
+	case <-s.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// end is called once no request is on the state any more, by the last of them, which is not to wait for workers whose
+// clients are gone. Gateway.Shutdown waits.
 func (s *state) end() {
-	s.close()
-	close(s.ended)
+	go func() {
+		defer close(s.ended)
+		s.close()
+	}()
 }
 
 // close lets go of all that the state has, the log last, since the others may have something to say.

@@ -101,13 +101,31 @@ func (c *call) next(ctx context.Context, b *backend, p *probe, failure error) (*
 		// Its neighbours in the pool are as old, and most likely ended with it.
 		b.closeIdle()
 		if releasedBy(failure) == nil {
-			return b, nil
+			return b, c.letEnd(ctx, b)
 		}
 	} else {
 		// It is the last attempt, and a backend that is stopping breaks off one connection after the other.
 		c.waiter.avoid, c.waiter.insists = append(c.waiter.avoid, b), true
 	}
-	return c.trade(ctx, b, failure)
+	other, err := c.trade(ctx, b, failure)
+	if other == b {
+		err = c.letEnd(ctx, b)
+	}
+	return other, err
+}
+
+// dying is how long a server of several processes may go on to accept connections, and to break them off, while it
+// is killed: until the last of its processes is gone. Some 40 ms were seen on a busy machine.
+const dying = 100 * time.Millisecond
+
+// letEnd waits until b, which has broken a connection off, is either well or gone, so that the last attempt is not
+// lost on it. The slot is given back when the request ends meanwhile.
+func (c *call) letEnd(ctx context.Context, b *backend) error {
+	err := c.sleep(ctx, dying)
+	if err != nil {
+		c.g.release(b)
+	}
+	return err
 }
 
 // trade exchanges the slot of b, as soon as b has let go of the failed attempt.

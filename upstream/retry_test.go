@@ -133,6 +133,44 @@ func TestOtherBackendsFirst(t *testing.T) {
 	})
 }
 
+// The processes of a server that is killed do not end in one moment: for a few milliseconds those that are left accept
+// connections and break them off.
+func TestLastAttemptIsNotLostOnADyingBackend(t *testing.T) {
+	for _, reused := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			begun := time.Now()
+			g := newGroup(t, Config{Backends: oneBackend(tripFunc(func(r *http.Request) (*http.Response, error) {
+				switch since := time.Since(begun); {
+				case since < 50*time.Millisecond:
+					return step{err: errCut, reused: reused}.run(r)
+				case since < time.Second:
+					return nil, errDial
+				}
+				return newResponse(http.NoBody), nil
+			}), 1)})
+			if _, err := send(g, newRequest("GET", "")); err != nil {
+				t.Errorf("reused %v: %v", reused, err)
+			}
+			drain(t, g)
+		})
+	}
+}
+
+func TestClientLeavesBeforeTheSecondAttempt(t *testing.T) {
+	for _, reused := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			transport := &script{steps: []step{{err: errCut, reused: reused}}}
+			g := newGroup(t, Config{Backends: oneBackend(transport, 1)})
+			ctx, cancel := context.WithTimeout(t.Context(), dying/2)
+			defer cancel()
+			if _, err := send(g, newRequest("GET", "").WithContext(ctx)); err == nil || len(transport.bodies) != 1 {
+				t.Errorf("%d attempts, %v", len(transport.bodies), err)
+			}
+			drain(t, g)
+		})
+	}
+}
+
 func TestRepeatedRequestPrefersAnotherBackend(t *testing.T) {
 	bad, good := &script{steps: []step{{err: errCut}}}, &script{steps: []step{{}}}
 	g := newGroup(t, Config{Policy: "round_robin", Backends: []BackendConfig{

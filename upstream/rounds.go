@@ -102,7 +102,11 @@ func (c *call) pause(ctx context.Context, failure *Error) error {
 		return exhausted(failure, c.g.cfg.QueueWait)
 	}
 	defer c.g.resume()
-	timer := time.NewTimer(c.rounds.backoff)
+	return c.sleep(ctx, c.rounds.backoff)
+}
+
+func (c *call) sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

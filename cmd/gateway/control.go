@@ -92,6 +92,8 @@ func printStatus(out io.Writer, s proxy.Status) {
 			switch {
 			case !b.Ejected.IsZero():
 				state = fmt.Sprintf("left alone for %v", time.Until(b.Ejected).Round(time.Second))
+			case !b.Down.IsZero():
+				state = fmt.Sprintf("down for %v, tried as the last there is", time.Since(b.Down).Round(time.Second))
 			case b.Failures > 0:
 				state = "in use, " + counted(b.Failures, "failure") + " of late"
 			}

@@ -57,6 +57,7 @@ type entry struct {
 	Aborted   bool    `json:"aborted"`
 	Client    string  `json:"client"`
 	Error     string  `json:"error"`
+	Note      string  `json:"note"`
 }
 
 // entries returns the lines of the log so far for which keep is true.
