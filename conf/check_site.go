@@ -17,6 +17,7 @@ func (c *checker) site(n *node, path string, s *Site) {
 	if split := n.good("split"); split != nil {
 		c.split(split, path+".split", s)
 	}
+	c.guards(n, path, s)
 	s.Headers = withDefaultHeaders(s.Headers)
 	limits := n.get("limits")
 	if !limits.has("body") {

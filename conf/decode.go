@@ -113,6 +113,8 @@ func (d *decoder) value(v reflect.Value, f field, n *node, path string) {
 		d.params(v, n, path)
 	case t == reflect.TypeFor[[]Header]():
 		d.headers(v, n, path)
+	case t == reflect.TypeFor[[]User]():
+		d.users(v, n, path)
 	case t.Kind() == reflect.Map:
 		d.named(v, n, path)
 	case t.Kind() == reflect.Slice:

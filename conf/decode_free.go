@@ -57,6 +57,30 @@ func (d *decoder) pairs(n *node, path string, form pairForm, take func(name, val
 	}
 }
 
+// users decodes a table whose keys are names of users, and whose values are bcrypt hashes.
+func (d *decoder) users(v reflect.Value, n *node, path string) {
+	if !d.is(tableKind, n, path, "a table of names with their bcrypt hashes") {
+		return
+	}
+	var users []User
+	for _, k := range n.keys {
+		value, full := n.get(k.name), join(path, k.name)
+		switch {
+		case value.bad:
+		case k.name == "" || strings.ContainsFunc(k.name, unicode.IsControl) || strings.Contains(k.name, ":"):
+			d.faults.add(n.src, k.at, full, "want a name without : and control characters")
+		case !d.is(stringKind, value, full, "a bcrypt hash in quotes"):
+		default:
+			if err := checkHash(value.text); err != nil {
+				d.fail(value, full, "%s; want a bcrypt hash, as htpasswd -nbB NAME PASSWORD prints it after the colon", err)
+			}
+			users = append(users, User{k.name, value.text})
+		}
+	}
+	slices.SortFunc(users, func(a, b User) int { return strings.Compare(a.Name, b.Name) })
+	v.Set(reflect.ValueOf(users))
+}
+
 // withDefaultHeaders fills in the headers that every site has, takes out those without a value, and sorts.
 func withDefaultHeaders(written []Header) []Header {
 	all := []Header{{"X-Content-Type-Options", "nosniff"}, {"X-Frame-Options", "SAMEORIGIN"}}

@@ -13,6 +13,9 @@ import (
 
 const examplePath = "../gateway.example.toml"
 
+// ofTheUser are tables whose keys the user chooses.
+var ofTheUser = map[string]bool{"site.params": true, "site.headers": true, "site.auth.users": true}
+
 // optional is a key that the example shows but does not set.
 var optional = regexp.MustCompile(`(?m)^#([a-z_]+ = )`)
 
@@ -48,7 +51,7 @@ func written(n *node, path string, visit func(path string, n *node)) {
 			full = path + ".NAME"
 		}
 		visit(full, n.get(k.name))
-		if full != "site.params" && full != "site.headers" {
+		if !ofTheUser[full] {
 			written(n.get(k.name), full, visit)
 		}
 	}
@@ -93,7 +96,7 @@ func TestExampleShowsTheDefaults(t *testing.T) {
 	lines := strings.Split(string(optional.ReplaceAll(root.src.data, []byte("$1"))), "\n")
 	defaults, removed := withDefaults(), 0
 	written(root, "", func(path string, n *node) {
-		if defaults[path] && n.kind != tableKind && !(n.kind == arrayKind && !n.closed) || path == "site.params" || path == "site.headers" {
+		if defaults[path] && n.kind != tableKind && !(n.kind == arrayKind && !n.closed) || ofTheUser[path] {
 			line, _ := n.src.place(n.at)
 			lines[line-1] = ""
 			removed++

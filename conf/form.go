@@ -24,6 +24,11 @@ var forms = map[string]form{
 	"admin":    {`"unix:/run/gateway/admin.sock" or an address such as "http://127.0.0.1:9180"`, plain(parseAdmin)},
 	"fastcgi":  {`an address such as "unix:/run/php/php8.2-fpm.sock" or "127.0.0.1:9000"`, plain(parseFastCGI)},
 	"http":     {`an address such as "127.0.0.1:8000" or "unix:/run/octane.sock"`, plain(parseHTTP)},
+	"rate":     {`a rate such as "10/s", "300/m" or "5000/h"`, plain(parseFrequency)},
+	"rate_key": {`"client", "site" or "header:NAME"`, plain(parseRateKey)},
+	"url":      {`a URL such as "http://127.0.0.1:9091/api/verify"`, plain(checked(checkURL))},
+	"words":    {"a line of text", plain(checked(checkWords))},
+	"header":   {"the name of a header, of letters, digits and -", plain(parseHeaderName)},
 	"hash_key": {`"client", "uri", "header:NAME" or "cookie:NAME"`, plain(parseHashKey)},
 }
 

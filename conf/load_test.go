@@ -21,6 +21,8 @@ octane = 5
 		Index: "index.php", App: "fpm", ServerName: "shop.example",
 		Headers: []Header{{"X-Content-Type-Options", "nosniff"}, {"X-Frame-Options", "SAMEORIGIN"}},
 		Limits:  SiteLimits{Body: 128 << 20, BodyTimeout: time.Minute},
+		Auth:    Auth{Realm: "Restricted"}, ForwardAuth: ForwardAuth{Timeout: 5 * time.Second},
+		Maintenance: Maintenance{Artisan: true, ArtisanFile: "../storage/framework/down"},
 		Split: Split{
 			Weights: []Weight{{"octane", 500}}, Cookie: "gateway_split", CookieMaxAge: 30 * 24 * time.Hour,
 			OverrideHeader: "X-Gateway-Variant", OverrideCookie: "gateway_variant",

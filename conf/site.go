@@ -28,6 +28,18 @@ type Site struct {
 	Headers []Header `toml:"headers"`
 	// Limits take the place of the general ones.
 	Limits SiteLimits `toml:"limits"`
+	// HSTS tells browsers to come by https only.
+	HSTS HSTS `toml:"hsts"`
+	// Access says who may come at all.
+	Access Access `toml:"access"`
+	// Auth asks for a name and a password. Without Users it does not.
+	Auth Auth `toml:"auth"`
+	// ForwardAuth asks somebody else whether a request may pass. Without a URL it does not.
+	ForwardAuth ForwardAuth `toml:"forward_auth"`
+	// Rates limit how often the application is asked. All of them hold. Default: none.
+	Rates []Rate `toml:"rate"`
+	// Maintenance says who is answered while the application is down.
+	Maintenance Maintenance `toml:"maintenance"`
 	// Split shares users among upstreams.
 	Split Split `toml:"split"`
 }
