@@ -12,6 +12,7 @@ import (
 	"gateway/conf"
 	"gateway/proxy/certs"
 	"gateway/proxy/identity"
+	"gateway/proxy/limit"
 	"gateway/proxy/observe"
 )
 
@@ -30,7 +31,7 @@ type builder struct {
 // nothing is left open.
 func (g *Gateway) build(cfg *conf.Config, old *state) (*state, error) {
 	b := &builder{gateway: g, cfg: cfg, old: old, resolver: resolver(cfg), state: &state{
-		cfg: cfg, ended: make(chan struct{}), groups: make(map[string]*shared[*group]),
+		cfg: cfg, ended: make(chan struct{}), groups: make(map[string]*shared[*group]), rates: make(map[rateName]*limit.Rate),
 	}}
 	for _, step := range []func() error{b.openLog, b.openGroups, b.openCerts, b.buildHandler} {
 		if err := step(); err != nil {
@@ -146,6 +147,7 @@ func (b *builder) buildHandler() error {
 		limitHead(b.cfg.Limits),
 		pace(writeTimeout),
 		b.challenges,
+		hosts.agree,
 		hosts.redirect(httpsPort(b.cfg)),
 	)
 	return nil

@@ -24,10 +24,20 @@ func (b *builder) site(cfg conf.Site) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return outermostFirst(app,
+	guards, err := b.guards(cfg)
+	if err != nil {
+		return nil, err
+	}
+	down, err := b.maintenance(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return outermostFirst(app, append(guards, // who may come at all
 		limitBody(cfg.Limits.Body, cfg.Limits.BodyTimeout),
 		serveFiles(files, headers(cfg.Headers)),
-	), nil
+		limitRates(b.rates(cfg)),
+		down,
+	)...), nil
 }
 
 // app is the application behind the files: one upstream, or a split among several.
@@ -74,7 +84,9 @@ func (b *builder) forward(site conf.Site, name string) *forward {
 	}
 	f.hints = len(cfg.HTTP) > 0
 	if len(cfg.FastCGI) > 0 {
-		f.dialect = &fpm{script: "/" + site.Index, serverName: site.ServerName, params: params(site.Params)}
+		f.dialect = &fpm{
+			script: "/" + site.Index, serverName: site.ServerName, params: params(site.Params), named: len(site.Auth.Users) > 0,
+		}
 	}
 	return f
 }

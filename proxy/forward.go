@@ -147,6 +147,9 @@ func (f *forward) copyHeader(to, from http.Header) {
 	for _, name := range f.dialect.hidden() {
 		delete(from, name)
 	}
+	if from[hstsHeader] != nil {
+		delete(to, hstsHeader) // the application's own wins, as it does over the site's headers
+	}
 	for name, values := range from {
 		to[name] = append(to[name], values...)
 	}

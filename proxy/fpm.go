@@ -16,6 +16,7 @@ type fpm struct {
 	script     string // "/index.php"
 	serverName string // empty: the host the client asked for
 	params     []fastcgi.Param
+	named      bool // the site knows its users by name
 }
 
 var hiddenOfFPM = []string{"X-Powered-By", "X-Accel-Buffering"}
@@ -41,6 +42,10 @@ func (f *fpm) env(r *http.Request, target, release string) *fastcgi.Env {
 		ServerName: f.serverName, ServerPort: client.ServerPort, Scheme: client.Scheme,
 		RemoteAddr: client.Addr, RemotePort: client.Port, Params: f.params,
 	}
+	if user := f.user(r); user != "" {
+		// Before those of the operator, which win.
+		env.Params = append([]fastcgi.Param{{Name: "REMOTE_USER", Value: user}, {Name: "AUTH_TYPE", Value: "Basic"}}, f.params...)
+	}
 	if env.ServerName == "" {
 		env.ServerName = hostname(r.Host)
 	}
@@ -48,6 +53,14 @@ func (f *fpm) env(r *http.Request, target, release string) *fastcgi.Env {
 		env.ServerAddr = addr.IP.String()
 	}
 	return env
+}
+
+// user is who was let in by name and password.
+func (f *fpm) user(r *http.Request) string {
+	if !f.named {
+		return ""
+	}
+	return userOf(r)
 }
 
 // mediaType is the type and subtype of a Content-Type, in lower case.

@@ -1,15 +1,25 @@
 package proxy
 
 import (
-	"errors"
 	"net/http"
+	"time"
 
 	"gateway/proxy/identity"
 	"gateway/proxy/limit"
 )
 
-// errTooMany is a client that asks for more than its part.
-var errTooMany = errors.New("too many requests at once from the client's address; see limits.in_flight_per_address")
+// tooManyError is a client that asks for more than its part.
+type tooManyError struct {
+	limit string        // the key of the configuration
+	retry time.Duration // after which another try is worth while
+}
+
+func (e *tooManyError) Error() string { return "the client asks for more than " + e.limit + " allows" }
+
+// RetryAfter is what the client is told.
+func (e *tooManyError) RetryAfter() time.Duration { return e.retry }
+
+var errInFlight = &tooManyError{"limits.in_flight_per_address", time.Second}
 
 // limitInFlight refuses what a client asks for beyond most requests at once, over however many connections and
 // streams. The counter outlives the configuration, as requests do.
@@ -21,8 +31,7 @@ func limitInFlight(counter *limit.Counter, most int) layer {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			addr := identity.IP(r)
 			if !counter.Take(addr, most) {
-				w.Header()["Retry-After"] = []string{"1"}
-				fail(w, r, errTooMany)
+				fail(w, r, errInFlight)
 				return
 			}
 			defer counter.Give(addr)

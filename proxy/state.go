@@ -5,6 +5,7 @@ import (
 
 	"gateway/conf"
 	"gateway/proxy/certs"
+	"gateway/proxy/limit"
 	"gateway/proxy/observe"
 )
 
@@ -20,7 +21,9 @@ type state struct {
 	log    *shared[*observe.Logger]
 	groups map[string]*shared[*group]
 	certs  *shared[*certs.Manager] // nil without an https listener
-	door   *door                   // nil when every connection is let in as it comes
+	rates  map[rateName]*limit.Rate
+	asked  []*limit.Authority
+	door   *door // nil when every connection is let in as it comes
 }
 
 // hold keeps the state for what outlives the request that it began with, until release is called.
@@ -52,6 +55,9 @@ func (s *state) end() {
 func (s *state) close() {
 	for _, g := range s.groups {
 		g.release()
+	}
+	for _, authority := range s.asked {
+		authority.Close()
 	}
 	if s.certs != nil {
 		s.certs.release()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gateway/fastcgi"
+	"gateway/proxy/limit"
 	"gateway/proxy/observe"
 	"gateway/proxy/static"
 	"gateway/upstream"
@@ -42,6 +43,8 @@ func statusFor(r *http.Request, err error) int {
 	var timeout interface{ Timeout() bool }
 	var carried *upstream.Error
 	var disk *spool.Error
+	var many *tooManyError
+	var guesses *limit.BusyError
 	switch {
 	case errors.Is(err, errTarget), errors.Is(err, errRepeated), errors.Is(err, static.ErrBadPath), errors.Is(err, upstream.ErrBadRequest):
 		return http.StatusBadRequest
@@ -49,9 +52,13 @@ func statusFor(r *http.Request, err error) int {
 		return http.StatusForbidden
 	case errors.Is(err, static.ErrMissing):
 		return http.StatusNotFound
-	case errors.Is(err, errNoSite):
+	case errors.Is(err, errNoSite), errors.Is(err, errDisagree):
 		return http.StatusMisdirectedRequest
-	case errors.Is(err, errTooMany):
+	case errors.Is(err, errNotAllowed):
+		return http.StatusForbidden
+	case errors.Is(err, errPassword):
+		return http.StatusUnauthorized
+	case errors.As(err, &many):
 		return http.StatusTooManyRequests
 	case errors.Is(err, errBodyTooLarge), errors.Is(err, spool.ErrLimit):
 		return http.StatusRequestEntityTooLarge
@@ -67,7 +74,7 @@ func statusFor(r *http.Request, err error) int {
 		return http.StatusRequestURITooLong
 	case errors.Is(err, fastcgi.ErrParamsTooLarge), errors.Is(err, errTooManyLines):
 		return http.StatusRequestHeaderFieldsTooLarge
-	case errors.Is(err, upstream.ErrNoBackend), errors.Is(err, upstream.ErrQueueFull), errors.Is(err, upstream.ErrQueueTimeout):
+	case errors.As(err, &guesses), errors.Is(err, upstream.ErrNoBackend), errors.Is(err, upstream.ErrQueueFull), errors.Is(err, upstream.ErrQueueTimeout):
 		return http.StatusServiceUnavailable
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return http.StatusGatewayTimeout

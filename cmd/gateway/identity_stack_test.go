@@ -21,8 +21,8 @@ type asked struct {
 	Secure bool           `json:"secure"`
 }
 
-// ask sends a request with header lines and returns what the application says of it.
-func (v *visitor) ask(path string, lines ...string) asked {
+// with sends a request with header lines.
+func (v *visitor) with(path string, lines ...string) outcome {
 	v.t.Helper()
 	r, err := http.NewRequest("GET", "http://localhost"+path, nil)
 	if err != nil {
@@ -32,7 +32,16 @@ func (v *visitor) ask(path string, lines ...string) asked {
 		name, value, _ := strings.Cut(line, ": ")
 		r.Header.Add(name, value)
 	}
-	o := v.send(r)
+	return v.send(r)
+}
+
+// stay keeps a visitor from following redirects.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// ask returns what the application says of a request with header lines.
+func (v *visitor) ask(path string, lines ...string) asked {
+	v.t.Helper()
+	o := v.with(path, lines...)
 	var a asked
 	if err := json.Unmarshal([]byte(o.body), &a); err != nil || o.status != 200 {
 		v.t.Fatalf("%s: %s, %v in %q", path, o, err, o.body)

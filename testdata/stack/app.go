@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"os/user"
 	"path/filepath"
 	"strings"
@@ -139,6 +140,16 @@ func (a *Application) Count(name string) int {
 		return 0
 	}
 	return int(info.Size())
+}
+
+// Artisan runs a command of the application.
+func (a *Application) Artisan(t T, args ...string) {
+	t.Helper()
+	cmd := exec.Command(program(t, a, "php8.2"), append([]string{filepath.Join(a.Source, "laravel/artisan")}, args...)...)
+	cmd.Env = a.environment()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("artisan %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
 }
 
 // Ended returns what became of the stream /api/endless/NAME: "aborted LINES" when PHP noticed that its client had
