@@ -254,3 +254,16 @@ func BenchmarkParams(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkHead parses what a page of Laravel with a session begins with.
+func BenchmarkHead(b *testing.B) {
+	cookie := "Set-Cookie: laravel_session=" + strings.Repeat("eyJpdiI6I", 32) + "; expires=Tue, 01 Dec 2026 06:00:00 GMT; Max-Age=7200; path=/; httponly\r\n"
+	block := "X-Powered-By: PHP/8.2.36\r\nCache-Control: no-cache, private\r\nDate: Tue, 01 Dec 2026 04:00:00 GMT\r\n" +
+		"Content-Type: text/html; charset=UTF-8\r\n" + cookie + cookie + "\r\n"
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := parseHead(block); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -135,21 +135,24 @@ func parseHead(block string) (head, error) {
 // which CGI does not have, is not ok.
 func splitLine(line string) (name, value string, ok bool) {
 	name, value, ok = strings.Cut(line, ":")
-	if !ok || name == "" || strings.ContainsAny(value, "\x00\r") {
+	if !ok || name == "" || strings.IndexByte(value, 0) >= 0 || strings.IndexByte(value, '\r') >= 0 {
 		return "", "", false
 	}
 	for i := range len(name) {
-		if !isToken(name[i]) {
+		if !isToken[name[i]] {
 			return "", "", false
 		}
 	}
-	return textproto.CanonicalMIMEHeaderKey(name), strings.Trim(value, " \t"), true
+	return textproto.CanonicalMIMEHeaderKey(name), textproto.TrimString(value), true
 }
 
 // isToken is the tchar of RFC 9110, 5.6.2. A space is none, so the text of a PHP error is not taken for a header.
-func isToken(c byte) bool {
-	return isAlnum(c) || strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0
-}
+var isToken = func() (set [256]bool) {
+	for c := range set {
+		set[c] = isAlnum(byte(c)) || strings.IndexByte("!#$%&'*+-.^_`|~", byte(c)) >= 0
+	}
+	return set
+}()
 
 // setStatus takes the first Status line. There are no interim answers in CGI, so 1xx is not ok.
 func (h *head) setStatus(value string) bool {
