@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	firstRoom = 4 << 10  // of the memory, when the first byte is expected
+	firstRoom = 4 << 10  // of the memory, when the first byte is expected; on no budget, as most bodies fit
 	fileChunk = 32 << 10 // between a stream and the file
 )
 
@@ -31,10 +31,13 @@ func (s *Spool) ReadFrom(r io.Reader) (int64, error) {
 // fillMemory reads straight into the memory until that is full. The bytes behind its length are the
 // writer's alone, so reading needs no lock.
 func (s *Spool) fillMemory(r io.Reader) (total int64, err error) {
-	for err == nil && int64(len(s.memory)) < s.cfg.Memory {
+	for err == nil {
 		room := s.makeRoom()
 		if room == nil {
 			return total, os.ErrClosed
+		}
+		if len(room) == 0 {
+			break
 		}
 		var n int
 		n, err = r.Read(room)
@@ -49,7 +52,7 @@ func (s *Spool) fillMemory(r io.Reader) (total int64, err error) {
 	return total, err
 }
 
-// makeRoom returns free space behind the memory, or nil when the spool is closed.
+// makeRoom returns free space behind the memory: none when that is full, and nil when the spool is closed.
 func (s *Spool) makeRoom() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,12 +60,20 @@ func (s *Spool) makeRoom() []byte {
 		return nil
 	}
 	used, size := len(s.memory), cap(s.memory)
-	if used == size {
-		grown := make([]byte, used, min(max(2*size, firstRoom), int(s.cfg.Memory)))
+	if most := int(s.cfg.Memory); used == size && used < most {
+		larger := min(max(2*size, firstRoom), most)
+		if more := larger - max(size, firstRoom); more > 0 {
+			if !s.cfg.Budget.TakeMemory(more) {
+				s.cfg.Memory = int64(used) // the rest goes to the file
+				return s.memory[used:used]
+			}
+			s.taken += more
+		}
+		grown := make([]byte, used, larger)
 		copy(grown, s.memory)
 		s.memory = grown
 	}
-	return s.memory[used:min(cap(s.memory), int(s.cfg.Memory))]
+	return s.memory[used:cap(s.memory)]
 }
 
 // extend takes n bytes, already in place, into the memory.

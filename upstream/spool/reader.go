@@ -15,7 +15,7 @@ type Reader struct {
 // stretch is a piece of the stream: bytes in memory, or length bytes of a file from offset on.
 type stretch struct {
 	memory         []byte
-	file           *os.File
+	file           *File
 	offset, length int64
 }
 
@@ -97,7 +97,7 @@ func (r *Reader) next() (stretch, error) {
 	case r.offset < inMemory:
 		return stretch{memory: s.memory[r.offset:]}, nil
 	case r.offset < s.length:
-		return stretch{file: s.file, offset: r.offset - inMemory, length: s.length - r.offset}, nil
+		return stretch{file: &s.file, offset: r.offset - inMemory, length: s.length - r.offset}, nil
 	case s.err != nil:
 		return stretch{}, s.err
 	}
@@ -105,10 +105,5 @@ func (r *Reader) next() (stretch, error) {
 }
 
 func (r *Reader) readFile(from stretch, p []byte) (int, error) {
-	p = p[:min(int64(len(p)), from.length)]
-	n, err := from.file.ReadAt(p, from.offset)
-	if n == 0 && err != nil {
-		return 0, r.spool.failed("read", err)
-	}
-	return n, nil
+	return from.file.ReadAt(p[:min(int64(len(p)), from.length)], from.offset)
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 )
 
 // ErrLimit says that the stream is longer than Config.Limit.
@@ -20,22 +21,39 @@ type Error struct {
 	Err error
 }
 
+// again is when what found no room may be tried again.
+const again = 10 * time.Second
+
 // Error names the directory, since a full disk is mended there.
 func (e *Error) Error() string { return fmt.Sprintf("spool: %s in %s: %v", e.Op, e.Dir, e.Err) }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// Full reports whether there was no room, which passes when others give back theirs.
+func (e *Error) Full() bool { return isFull(e.Err) }
+
+// RetryAfter returns when to try again after an error that is Full. Otherwise it is zero.
+func (e *Error) RetryAfter() time.Duration {
+	if e.Full() {
+		return again
+	}
+	return 0
+}
+
 // Config says how much a Spool holds, and where. The zero value is 64 KiB in memory, the rest in the
 // system's directory for temporary files, and no limit.
 type Config struct {
-	// Memory is how many bytes stay in memory. Zero means 64 KiB.
+	// Memory is how many bytes stay in memory, if Budget has so many. Zero means 64 KiB.
 	Memory int64
 	// Limit is how long the stream may be, in bytes. Zero means any length. Beyond it Write and ReadFrom
 	// return ErrLimit.
 	Limit int64
 	// Dir is where the temporary file is made. Empty means os.TempDir().
 	Dir string
+	// Budget is what the memory beyond the first 4 KiB and the file are taken of. Nil means no bounds. When it is
+	// spent, Write and ReadFrom return an *Error that is Full.
+	Budget *Budget
 }
 
 const defaultMemory = 64 << 10
@@ -43,12 +61,15 @@ const defaultMemory = 64 << 10
 // Spool is a stream that is written once, by one goroutine, and read any number of times, by readers that
 // may begin before it ends.
 type Spool struct {
-	cfg Config
+	cfg  Config
+	file File // what is not in memory, from offset 0
+
+	spilled int64 // length of the file; the writer's alone
 
 	mu     sync.Mutex // guards all below
 	grown  sync.Cond  // the stream grew or ended, or a reader or the spool was closed
 	memory []byte     // the first bytes, at most cfg.Memory; only ever appended to
-	file   *os.File   // the rest, from offset 0; nil while all fits in memory
+	taken  int        // bytes of the budget's memory
 	length int64
 	ended  bool
 	err    error // how the stream ended, for readers; nil means io.EOF
@@ -63,7 +84,7 @@ func New(cfg Config) *Spool {
 	if cfg.Dir == "" {
 		cfg.Dir = os.TempDir()
 	}
-	s := &Spool{cfg: cfg}
+	s := &Spool{cfg: cfg, file: File{dir: cfg.Dir, budget: cfg.Budget}}
 	s.grown.L = &s.mu
 	return s
 }
@@ -90,71 +111,41 @@ func (s *Spool) Write(p []byte) (int, error) {
 }
 
 // keep stores as much of p in memory as may be there.
-func (s *Spool) keep(p []byte) (int, error) {
+func (s *Spool) keep(p []byte) (kept int, err error) {
+	for kept < len(p) {
+		room := s.makeRoom()
+		if room == nil {
+			return kept, os.ErrClosed
+		}
+		if len(room) == 0 {
+			break
+		}
+		n := copy(room, p[kept:])
+		if !s.extend(n) {
+			return kept, os.ErrClosed
+		}
+		kept += n
+	}
+	return kept, nil
+}
+
+// spill stores p at the end of the file. The write is outside the lock: readers go no further than length.
+func (s *Spool) spill(p []byte) (int, error) {
+	if err := s.file.WriteAt(p, s.spilled); err != nil {
+		var failed *Error
+		if errors.As(err, &failed) && failed.Full() {
+			s.cfg.Budget.Refuse(err)
+		}
+		return 0, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return 0, os.ErrClosed
 	}
-	n := int(min(int64(len(p)), s.cfg.Memory-int64(len(s.memory))))
-	s.memory = append(s.memory, p[:n]...)
-	s.grow(n)
-	return n, nil
-}
-
-// spill stores p at the end of the file. The write is outside the lock: readers go no further than length.
-func (s *Spool) spill(p []byte) (int, error) {
-	if s.file == nil {
-		file, err := s.create()
-		if err != nil {
-			return 0, err
-		}
-		if !s.adopt(file) {
-			return 0, os.ErrClosed
-		}
-	}
-	n, err := s.file.WriteAt(p, s.length-int64(len(s.memory)))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.grow(n)
-	if err != nil {
-		return n, s.failed("write", err)
-	}
-	return n, nil
-}
-
-func (s *Spool) create() (*os.File, error) {
-	file, err := TempFile(s.cfg.Dir)
-	if err != nil {
-		return nil, s.failed("create", err)
-	}
-	return file, nil
-}
-
-// TempFile makes a file in dir, or where the system keeps temporary files if that is empty, whose name is gone
-// already: a crash leaves nothing behind.
-func TempFile(dir string) (*os.File, error) {
-	file, err := os.CreateTemp(dir, "gateway-spool-*")
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(file.Name()); err != nil {
-		file.Close()
-		return nil, err
-	}
-	return file, nil
-}
-
-// adopt makes file the spool's, unless the spool was closed meanwhile.
-func (s *Spool) adopt(file *os.File) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		file.Close()
-		return false
-	}
-	s.file = file
-	return true
+	s.spilled += int64(len(p))
+	s.grow(len(p))
+	return len(p), nil
 }
 
 // grow counts n more bytes and wakes the readers. The caller holds the lock.
@@ -163,19 +154,6 @@ func (s *Spool) grow(n int) {
 		s.length += int64(n)
 		s.grown.Broadcast()
 	}
-}
-
-// failed names the directory, except in the error of a spool that somebody closed.
-func (s *Spool) failed(op string, err error) error {
-	if errors.Is(err, os.ErrClosed) {
-		return os.ErrClosed
-	}
-	// The name of a file that has none would only mislead.
-	var path *os.PathError
-	if errors.As(err, &path) {
-		err = path.Err
-	}
-	return &Error{Op: op, Dir: s.cfg.Dir, Err: err}
 }
 
 // CloseWrite ends the stream. Readers get err after the last byte; nil means io.EOF.
@@ -198,9 +176,8 @@ func (s *Spool) Close() error {
 	}
 	s.closed = true
 	s.grown.Broadcast()
-	if s.file == nil {
-		return nil
-	}
+	s.cfg.Budget.GiveMemory(s.taken)
+	s.memory, s.taken = nil, 0 // readers may be at it still, so that it cannot be used again
 	return s.file.Close()
 }
 
