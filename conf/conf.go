@@ -31,7 +31,7 @@ type Config struct {
 	TLS TLS `toml:"tls"`
 	// Log says what is logged and where to.
 	Log Log `toml:"log"`
-	// Limits bound what one client may take.
+	// Limits bound what one client may take, and where it says so what all may together.
 	Limits Limits `toml:"limits"`
 	// Sites holds every site: the main file's in order, then those of the included files.
 	// There is at least one, and no host is named twice.
@@ -103,6 +103,12 @@ type Limits struct {
 	// ResponseSpool limits what is kept of one response for a client slower than its backend,
 	// in bytes; beyond it the backend has to wait. Default: 1 GiB.
 	ResponseSpool int64 `toml:"response_spool,size" default:"1GiB" min:"64KiB" max:"16TiB"`
+	// SpoolMemory limits what all request bodies and responses together keep in memory, in bytes; beyond it they go
+	// to disk. Zero means all do. Default: 64 MiB.
+	SpoolMemory int64 `toml:"spool_memory,size" default:"64MiB" max:"16TiB"`
+	// SpoolDisk limits what all of them together keep on disk, in bytes; beyond it backends have to wait and bodies
+	// are turned away. One has at most as much as is left for all others. Default: 10 GiB.
+	SpoolDisk int64 `toml:"spool_disk,size" default:"10GiB" max:"16TiB"`
 	// ConnectionsPerAddress limits the open connections of one address, not of a trusted proxy; an IPv6 address
 	// stands for its /64. Default: 0, which is no limit.
 	ConnectionsPerAddress int `toml:"connections_per_address" max:"1000000"`

@@ -3,125 +3,238 @@ package proxy
 import (
 	"errors"
 	"fmt"
-	"os"
 	"sync"
+	"time"
 
 	"gateway/upstream/spool"
 )
 
-// backlogMemory is how many bytes of an answer wait in memory for a slow client; more goes to a temp file.
-const backlogMemory = 256 << 10
+const (
+	// backlogMemory is how many bytes of an answer wait in memory for a slow client; more goes to a temp file.
+	backlogMemory = 256 << 10
+	// scratchSize is in what pieces a file is read while no memory is left: each connection needs some.
+	scratchSize = 8 << 10
+	// tryAgain is how long a backend waits for disk before it is asked for once more: what others give back, nobody tells.
+	tryAgain = 100 * time.Millisecond
+)
 
 // errAbandoned is what the backend's side of a backlog gets once the client's side has given up.
 var errAbandoned = errors.New("the client stopped reading")
 
+// storage is where answers wait for slow clients.
+type storage struct {
+	budget *spool.Budget // of all answers and bodies
+	dir    string        // of temp files; "" means the system's
+	limit  int64         // bytes on disk for one answer
+}
+
 // backlog holds what the backend has sent and the client has not yet taken: first in memory, beyond
-// backlogMemory in a temp file that is already unlinked. One goroutine puts, another takes.
+// backlogMemory, or as soon as the budget has no memory left, in a temp file. One goroutine puts, another takes.
 //
 // Order is kept by one rule: while the file holds anything, new bytes go to the file.
 type backlog struct {
-	dir   string // of the temp file; "" means the system's
-	limit int64  // bytes the file may hold; beyond it put waits for the client
+	storage
+	room, more chan struct{} // something was taken or abandoned; something was put or ended
+
+	refused bool             // the backend had to wait for disk; the putter's alone
+	taken   *[burstSize]byte // behind what take returned last, if that is counted; the taker's alone
+	scratch []byte           // the same if it is not
 
 	mu       sync.Mutex // guards all below
-	moved    sync.Cond  // something was put, taken, ended or abandoned
-	chunks   [][]byte
-	scratch  []byte // what take returns of the file
-	inMemory int
-	file     *os.File
+	queue    []burst
+	file     *spool.File
 	from, to int64 // what of the file is still to be taken
 	ended    bool
 	gone     bool
 }
 
-func (b *backlog) init(dir string, limit int64) {
-	b.dir, b.limit, b.moved.L = dir, limit, &b.mu
+// burst is a piece of an answer in memory, counted in the budget.
+type burst struct {
+	bytes  *[burstSize]byte
+	length int
 }
 
-// put adds p, which the backlog owns from then on. It waits only when the file has reached its limit,
-// and fails once the client's side is gone or the disk refuses.
+// open makes the backlog ready, before which it costs nothing.
+func (b *backlog) open() {
+	b.room, b.more = make(chan struct{}, 1), make(chan struct{}, 1)
+}
+
+// signal wakes the one who waits, now or the next time.
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// put adds a copy of p. It waits while neither memory nor disk has room, and fails once the client's side is gone.
 func (b *backlog) put(p []byte) error {
+	for len(p) > 0 {
+		n, err := b.store(p)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			b.await()
+			continue
+		}
+		p = p[n:]
+		signal(b.more)
+	}
+	return nil
+}
+
+// await returns when the client has taken something, or there may be disk again.
+func (b *backlog) await() {
+	timer := time.NewTimer(tryAgain)
+	defer timer.Stop()
+	select {
+	case <-b.room:
+	case <-timer.C:
+	}
+}
+
+// store adds a first part of p, or nothing.
+func (b *backlog) store(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for !b.gone && b.to-b.from > 0 && b.to-b.from+int64(len(p)) > b.limit {
-		b.moved.Wait()
-	}
 	if b.gone {
-		return errAbandoned
+		return 0, errAbandoned
 	}
-	defer b.moved.Signal()
-	if b.from == b.to && b.inMemory+len(p) <= backlogMemory {
-		b.chunks = append(b.chunks, p)
-		b.inMemory += len(p)
-		return nil
+	if b.from == b.to {
+		if n := b.keep(p, b.budget.TakeMemory); n > 0 {
+			return n, nil
+		}
 	}
-	return b.spill(p)
+	err := b.spill(p)
+	switch {
+	case err == nil:
+		return len(p), nil
+	case len(b.queue) == 0 && b.from == b.to:
+		// With nothing to write nobody would ever take anything.
+		return b.keep(p, b.overdraw), nil
+	case err != spool.ErrLimit && !b.refused:
+		b.refused = true
+		b.budget.Refuse(err)
+	}
+	return 0, nil
 }
 
-// spill appends p to the file. The lock is let go for the write itself: only put writes, and take
-// never reads past what was published.
+func (b *backlog) overdraw(n int) bool {
+	b.budget.OverdrawMemory(n)
+	return true
+}
+
+// keep adds to the last burst, or to a new one if take grants it.
+func (b *backlog) keep(p []byte, take func(int) bool) int {
+	last := len(b.queue) - 1
+	if last < 0 || b.queue[last].length == burstSize {
+		if len(b.queue) == backlogMemory/burstSize || !take(burstSize) {
+			return 0
+		}
+		b.queue = append(b.queue, burst{bytes: bursts.Get().(*[burstSize]byte)})
+		last++
+	}
+	to := &b.queue[last]
+	n := copy(to.bytes[to.length:], p)
+	to.length += n
+	return n
+}
+
+// spill appends p to the file. The lock is let go for the write itself: only put writes, and take never reads past what
+// was published. A disk that refuses, for whatever reason, does not break the answer off: its backend has to wait.
 func (b *backlog) spill(p []byte) error {
 	if b.file == nil {
-		file, err := spool.TempFile(b.dir)
-		if err != nil {
-			return fmt.Errorf("spool the answer: %w", err)
-		}
-		b.file = file
+		b.file = spool.NewFile(b.dir, b.limit, b.budget)
 	}
 	if b.from == b.to && b.to > 0 {
 		b.from, b.to = 0, 0
-		// Gives the disk its blocks back; a failure only means that they are given back later.
-		_ = b.file.Truncate(0)
+		b.file.Empty()
 	}
 	at := b.to
 	b.mu.Unlock()
-	_, err := b.file.WriteAt(p, at)
+	err := b.file.WriteAt(p, at)
 	b.mu.Lock()
-	if err != nil {
-		return fmt.Errorf("spool the answer: %w", err)
+	if err == nil {
+		b.to = at + int64(len(p))
 	}
-	b.to = at + int64(len(p))
-	return nil
+	return err
 }
 
 // take returns the next bytes, valid until the next take. It returns nil, false, nil when there is nothing
 // yet, and nil, true, nil at the end.
 func (b *backlog) take() (p []byte, end bool, err error) {
+	b.drop()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
-	case len(b.chunks) > 0:
-		p = b.chunks[0]
-		b.chunks[0] = nil
-		b.chunks = b.chunks[1:]
-		b.inMemory -= len(p)
+	case len(b.queue) > 0:
+		b.taken, p = b.queue[0].bytes, b.queue[0].bytes[:b.queue[0].length]
+		b.queue = append(b.queue[:0], b.queue[1:]...)
 	case b.from < b.to:
-		if b.scratch == nil {
-			b.scratch = make([]byte, burstSize)
-		}
-		p = b.scratch[:min(burstSize, b.to-b.from)]
-		at := b.from
-		b.mu.Unlock()
-		_, err = b.file.ReadAt(p, at)
-		b.mu.Lock()
-		if err != nil {
+		if p, err = b.read(); err != nil {
 			return nil, false, fmt.Errorf("read the spooled answer: %w", err)
 		}
-		b.from += int64(len(p))
 	default:
 		return nil, b.ended, nil
 	}
-	b.moved.Signal()
+	signal(b.room)
 	return p, false, nil
+}
+
+// read returns the next bytes of the file. The lock is let go meanwhile.
+func (b *backlog) read() ([]byte, error) {
+	at, p := b.from, b.buffer()
+	p = p[:min(int64(len(p)), b.to-at)]
+	b.mu.Unlock()
+	_, err := b.file.ReadAt(p, at)
+	if err == nil {
+		b.file.Free(at + int64(len(p)))
+	}
+	b.mu.Lock()
+	if err != nil {
+		return nil, err
+	}
+	b.from = at + int64(len(p))
+	return p, nil
+}
+
+// buffer returns what a piece of the file is read into.
+func (b *backlog) buffer() []byte {
+	if b.budget.TakeMemory(burstSize) {
+		b.taken = bursts.Get().(*[burstSize]byte)
+		return b.taken[:]
+	}
+	if b.scratch == nil {
+		b.scratch = make([]byte, scratchSize)
+	}
+	return b.scratch
+}
+
+// drop gives back what was taken last.
+func (b *backlog) drop() {
+	if b.taken != nil {
+		b.free(b.taken)
+		b.taken = nil
+	}
+}
+
+func (b *backlog) free(bytes *[burstSize]byte) {
+	bursts.Put(bytes)
+	b.budget.GiveMemory(burstSize)
 }
 
 // wait returns when there may be something to take.
 func (b *backlog) wait() {
-	b.mu.Lock()
-	for len(b.chunks) == 0 && b.from == b.to && !b.ended {
-		b.moved.Wait()
+	for b.isIdle() {
+		<-b.more
 	}
-	b.mu.Unlock()
+}
+
+func (b *backlog) isIdle() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.queue) == 0 && b.from == b.to && !b.ended
 }
 
 // finish says that nothing more will be put.
@@ -129,7 +242,7 @@ func (b *backlog) finish() {
 	b.mu.Lock()
 	b.ended = true
 	b.mu.Unlock()
-	b.moved.Signal()
+	signal(b.more)
 }
 
 // abandon makes every later put fail: the client is gone.
@@ -137,11 +250,16 @@ func (b *backlog) abandon() {
 	b.mu.Lock()
 	b.gone = true
 	b.mu.Unlock()
-	b.moved.Signal()
+	signal(b.room)
 }
 
-// close frees the file. Neither side may use the backlog any more.
+// close gives back all that the backlog holds. Neither side may use it any more.
 func (b *backlog) close() {
+	b.drop()
+	for _, one := range b.queue {
+		b.free(one.bytes)
+	}
+	b.queue = nil
 	if b.file != nil {
 		b.file.Close()
 	}

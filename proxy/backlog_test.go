@@ -2,16 +2,28 @@ package proxy
 
 import (
 	"bytes"
-	"errors"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"testing"
+	"time"
+
+	"gateway/upstream/spool"
 )
 
-func testBacklog(dir string, limit int64) *backlog {
-	b := new(backlog)
-	b.init(dir, limit)
+// testStorage has memory for all.
+func testStorage(dir string, limit int64) storage {
+	return storage{budget: spool.NewBudget(1<<30, 4<<30, nil), dir: dir, limit: limit}
+}
+
+func testBacklog(t *testing.T, storage storage) *backlog {
+	b := &backlog{storage: storage}
+	b.open()
+	t.Cleanup(func() {
+		b.close()
+		if u := storage.budget.Usage(); u.Memory != 0 || u.Disk != 0 {
+			t.Errorf("%d bytes of memory and %d of disk are held after the end", u.Memory, u.Disk)
+		}
+	})
 	return b
 }
 
@@ -34,41 +46,16 @@ func drain(t *testing.T, b *backlog) []byte {
 	}
 }
 
-func TestBacklogKeepsOrderAcrossMemoryAndDisk(t *testing.T) {
-	b := testBacklog(t.TempDir(), 1<<30)
-	defer b.close()
-	random := rand.New(rand.NewPCG(1, 2))
-	want := make([]byte, 4<<20)
-	for i := range want {
-		want[i] = byte(random.Uint32())
-	}
-	go func() {
-		defer b.finish()
-		for rest := want; len(rest) > 0; {
-			n := min(1+random.IntN(burstSize), len(rest))
-			if err := b.put(rest[:n:n]); err != nil {
-				t.Error(err)
-				return
-			}
-			rest = rest[n:]
-		}
-	}()
-	if got := drain(t, b); !bytes.Equal(got, want) {
-		t.Errorf("%d bytes came out, not the %d that went in", len(got), len(want))
-	}
-}
-
 func TestBacklogSpillsWhatMemoryDoesNotHold(t *testing.T) {
 	dir := t.TempDir()
-	b := testBacklog(dir, 1<<30)
-	defer b.close()
+	b := testBacklog(t, testStorage(dir, 1<<30))
 	for range 64 {
 		if err := b.put(make([]byte, burstSize)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if b.inMemory > backlogMemory {
-		t.Errorf("%d bytes in memory, want at most %d", b.inMemory, backlogMemory)
+	if held := b.budget.Usage().Memory; held != backlogMemory {
+		t.Errorf("%d bytes in memory, want %d", held, backlogMemory)
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("the temp file has a name: %v", left)
@@ -80,8 +67,7 @@ func TestBacklogSpillsWhatMemoryDoesNotHold(t *testing.T) {
 }
 
 func TestBacklogAtItsLimitWaitsForTheClient(t *testing.T) {
-	b := testBacklog(t.TempDir(), 1<<20)
-	defer b.close()
+	b := testBacklog(t, testStorage(t.TempDir(), 1<<20))
 	put := make(chan int)
 	go func() {
 		defer close(put)
@@ -94,9 +80,7 @@ func TestBacklogAtItsLimitWaitsForTheClient(t *testing.T) {
 	}()
 	last := 0
 	for n := range put {
-		b.mu.Lock()
-		onDisk := b.to - b.from
-		b.mu.Unlock()
+		onDisk := b.budget.Usage().Disk
 		if last = n; onDisk > 1<<20 {
 			t.Fatalf("%d bytes on disk, want at most %d", onDisk, 1<<20)
 		}
@@ -116,15 +100,173 @@ func TestBacklogAtItsLimitWaitsForTheClient(t *testing.T) {
 	}
 }
 
-func TestBacklogSaysWhyTheDiskRefuses(t *testing.T) {
-	b := testBacklog("/nonexistent", 1<<30)
-	var err error
-	for range 9 {
-		if err = b.put(make([]byte, burstSize)); err != nil {
-			break
+// random returns n bytes of which no two stretches are alike.
+func random(n int) []byte {
+	random := rand.New(rand.NewPCG(1, 2))
+	all := make([]byte, n)
+	for i := range all {
+		all[i] = byte(random.Uint32())
+	}
+	return all
+}
+
+// pass puts want into b in pieces of all lengths while it is drained, and compares.
+func pass(t *testing.T, b *backlog, want []byte) {
+	t.Helper()
+	go func() {
+		defer b.finish()
+		lengths := rand.New(rand.NewPCG(3, 4))
+		for rest := want; len(rest) > 0; {
+			n := min(1+lengths.IntN(burstSize), len(rest))
+			if err := b.put(rest[:n]); err != nil {
+				t.Error(err)
+				return
+			}
+			rest = rest[n:]
+		}
+	}()
+	if got := drain(t, b); !bytes.Equal(got, want) {
+		t.Errorf("%d bytes came out, not the %d that went in", len(got), len(want))
+	}
+}
+
+func TestBacklogKeepsOrderAcrossMemoryAndDisk(t *testing.T) {
+	pass(t, testBacklog(t, testStorage(t.TempDir(), 1<<30)), random(4<<20))
+}
+
+func TestBacklogWithoutMemoryGoesToDisk(t *testing.T) {
+	s := storage{budget: spool.NewBudget(0, 1<<30, nil), dir: t.TempDir(), limit: 1 << 30}
+	b := testBacklog(t, s)
+	if err := b.put(make([]byte, burstSize)); err != nil {
+		t.Fatal(err)
+	}
+	if u := s.budget.Usage(); u.Memory != 0 || u.Disk == 0 {
+		t.Errorf("%d bytes of memory and %d of disk are held, want disk alone", u.Memory, u.Disk)
+	}
+	takeAll(t, b, burstSize)
+	pass(t, b, random(1<<20))
+}
+
+// takeAll takes n bytes.
+func takeAll(t *testing.T, b *backlog, n int) {
+	t.Helper()
+	for n > 0 {
+		p, _, err := b.take()
+		if err != nil || len(p) == 0 {
+			t.Fatalf("%d bytes are missing, %v", n, err)
+		}
+		n -= len(p)
+	}
+}
+
+// A small answer in many flushes must not cost a multiple of itself.
+func TestBacklogPacksSmallPieces(t *testing.T) {
+	b := testBacklog(t, testStorage(t.TempDir(), 1<<30))
+	for range burstSize {
+		if err := b.put([]byte{1}); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("err = %v, want that the folder does not exist", err)
+	if held := b.budget.Usage().Memory; held != burstSize {
+		t.Errorf("%d bytes are held for %d", held, burstSize)
+	}
+}
+
+// With nothing left at all the backend has to wait for the client, and the answer passes all the same. The same goes
+// for a disk that refuses.
+func TestBacklogWithoutRoomHoldsTheBackendBack(t *testing.T) {
+	var said error
+	say := func(err error) { said = err }
+	for name, s := range map[string]storage{
+		"no budget": {budget: spool.NewBudget(0, 0, say), dir: t.TempDir(), limit: 1 << 30},
+		"no folder": {budget: spool.NewBudget(0, 1<<30, say), dir: "/nonexistent", limit: 1 << 30},
+	} {
+		t.Run(name, func(t *testing.T) {
+			said = nil
+			b := testBacklog(t, s)
+			second := make(chan error)
+			if err := b.put(make([]byte, burstSize)); err != nil {
+				t.Fatal(err)
+			}
+			go func() { second <- b.put([]byte("second")) }()
+			select {
+			case err := <-second:
+				t.Fatalf("put = %v, though there is no room", err)
+			case <-time.After(2 * tryAgain):
+			}
+			takeAll(t, b, burstSize)
+			if err := <-second; err != nil {
+				t.Error(err)
+			}
+			takeAll(t, b, len("second"))
+			if s.budget.Usage().Refused != 1 || said == nil {
+				t.Errorf("refused %d times, said %v; want once", s.budget.Usage().Refused, said)
+			}
+			pass(t, b, random(1<<20))
+		})
+	}
+}
+
+func TestBacklogFindsRoomThatOthersGiveBack(t *testing.T) {
+	budget := spool.NewBudget(burstSize, 0, nil)
+	b := testBacklog(t, storage{budget: budget, dir: t.TempDir(), limit: 1 << 30})
+	budget.TakeMemory(burstSize)
+	if err := b.put(make([]byte, burstSize)); err != nil {
+		t.Fatal(err)
+	}
+	put := make(chan error)
+	go func() { put <- b.put(make([]byte, burstSize)) }()
+	budget.SetLimits(4*burstSize, 0)
+	if err := <-put; err != nil { // though nobody took anything
+		t.Error(err)
+	}
+	budget.GiveMemory(burstSize)
+}
+
+// An endless answer to a client that keeps up, a little behind, must not leave an endless file.
+func TestBacklogGivesBackDiskWhileItIsRead(t *testing.T) {
+	s := storage{budget: spool.NewBudget(0, 1<<30, nil), dir: t.TempDir(), limit: 4 << 20}
+	b := testBacklog(t, s)
+	piece := make([]byte, burstSize)
+	for range 2 << 20 / burstSize {
+		if err := b.put(piece); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 32 << 20 / burstSize {
+		if err := b.put(piece); err != nil {
+			t.Fatal(err)
+		}
+		takeAll(t, b, burstSize)
+		if disk := s.budget.Usage().Disk; disk > 3<<20 {
+			t.Fatalf("%d bytes are held on disk, of which 2 MiB wait", disk)
+		}
+	}
+}
+
+// BenchmarkBacklog is what an answer costs that outgrows the first burst, to a client that keeps up.
+func BenchmarkBacklog(b *testing.B) {
+	for name, memory := range map[string]int64{"memory": 1 << 30, "disk": 0} {
+		b.Run(name, func(b *testing.B) {
+			s := storage{budget: spool.NewBudget(memory, 1<<30, nil), dir: b.TempDir(), limit: 1 << 30}
+			piece := make([]byte, burstSize)
+			b.SetBytes(burstSize)
+			b.ReportAllocs()
+			l := backlog{storage: s}
+			l.open()
+			defer l.close()
+			for b.Loop() {
+				if err := l.put(piece); err != nil {
+					b.Fatal(err)
+				}
+				for n := 0; n < burstSize; {
+					p, _, err := l.take()
+					if err != nil {
+						b.Fatal(err)
+					}
+					n += len(p)
+				}
+			}
+		})
 	}
 }

@@ -72,7 +72,7 @@ func (b *builder) openGroups() error {
 			b.state.groups[name] = b.old.groups[name]
 			continue
 		}
-		opened, err := openGroup(cfg, b.log)
+		opened, err := openGroup(cfg, b.gateway.budget, b.log)
 		if err != nil {
 			return fmt.Errorf("upstream.%s: %w", name, err)
 		}

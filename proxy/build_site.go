@@ -79,8 +79,9 @@ func (b *builder) splitKey(cfg conf.Split) ([]byte, error) {
 func (b *builder) forward(site conf.Site, name string) *forward {
 	cfg := b.cfg.Upstreams[name]
 	f := &forward{
-		group: b.state.groups[name].value, headers: headers(site.Headers), dialect: &octane{"/" + site.Index}, spool: b.cfg.Limits.ResponseSpool,
-		idle: cfg.TunnelIdle, tunnels: &b.gateway.tunnels, state: b.state,
+		group: b.state.groups[name].value, headers: headers(site.Headers), dialect: &octane{"/" + site.Index},
+		storage: storage{budget: b.gateway.budget, limit: b.cfg.Limits.ResponseSpool},
+		idle:    cfg.TunnelIdle, tunnels: &b.gateway.tunnels, state: b.state,
 	}
 	f.hints = len(cfg.HTTP) > 0
 	if len(cfg.FastCGI) > 0 {

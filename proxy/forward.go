@@ -20,7 +20,7 @@ type forward struct {
 	dialect dialect
 	hints   bool          // the backend may send informational answers
 	headers []header      // set where the application has not
-	spool   int64         // bytes of an answer that may wait on disk for a slow client
+	storage storage       // of answers
 	idle    time.Duration // of a tunnel
 	tunnels *tunnels
 	state   *state // that this is part of
@@ -110,7 +110,7 @@ func (f *forward) answer(w http.ResponseWriter, r *http.Request, resp *http.Resp
 	f.copyHeader(w.Header(), resp.Header)
 	begun := time.Now()
 	defer func() { rec.Body = time.Since(begun) }()
-	relay := newRelay(w, resp.StatusCode, f.spool)
+	relay := newRelay(w, resp.StatusCode, f.storage)
 	defer relay.backlog.close()
 	backendErr, clientErr := f.body(relay, r, resp, atOnce)
 	switch {

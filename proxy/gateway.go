@@ -16,6 +16,7 @@ import (
 
 	"gateway/conf"
 	"gateway/proxy/limit"
+	"gateway/upstream/spool"
 )
 
 // Gateway serves one configuration at a time. Its methods may be called concurrently.
@@ -24,6 +25,7 @@ type Gateway struct {
 	started  time.Time
 	dry      bool // built to be looked at: nothing may be written
 	tunnels  tunnels
+	budget   *spool.Budget                  // of what waits for clients
 	accepted limit.Counter                  // connections by address
 	inFlight limit.Counter                  // requests by address
 	current  atomic.Pointer[shared[*state]] // nil before the first and after the last
@@ -40,7 +42,8 @@ var ErrClosed = errors.New("the gateway is shutting down")
 
 // Check builds cfg and lets go of it again. No address is bound and nothing is written.
 func Check(cfg *conf.Config) error {
-	g := &Gateway{registry: prometheus.NewRegistry(), dry: true}
+	g := newGateway()
+	g.dry = true
 	s, err := g.build(cfg, nil)
 	if err != nil {
 		return err
@@ -52,11 +55,20 @@ func Check(cfg *conf.Config) error {
 // New builds cfg, binds its addresses and serves. Each address that cannot be bound is in the error, as a
 // *ListenError.
 func New(cfg *conf.Config) (*Gateway, error) {
-	g := &Gateway{registry: prometheus.NewRegistry(), started: time.Now()}
+	g := newGateway()
+	if err := g.registry.Register(spooled{g.budget}); err != nil {
+		return nil, err
+	}
 	if err := g.Reload(cfg); err != nil {
 		return nil, err
 	}
 	return g, nil
+}
+
+func newGateway() *Gateway {
+	g := &Gateway{registry: prometheus.NewRegistry(), started: time.Now()}
+	g.budget = spool.NewBudget(0, 0, g.spoolRefused)
+	return g
 }
 
 // Reload puts cfg in place of the configuration that is served. Requests under way stay on the one they
@@ -90,6 +102,7 @@ func (g *Gateway) Reload(cfg *conf.Config) error {
 	}
 	next.self = share(next, (*state).end)
 	g.states = append(slices.DeleteFunc(g.states, (*state).hasEnded), next)
+	g.budget.SetLimits(cfg.Limits.SpoolMemory, cfg.Limits.SpoolDisk)
 	g.current.Store(next.self)
 	g.listen(cfg, fresh)
 	if before != nil {

@@ -11,6 +11,7 @@ import (
 	"gateway/fastcgi"
 	"gateway/proxy/identity"
 	"gateway/upstream"
+	"gateway/upstream/spool"
 )
 
 // closeWait bounds how long a group that no state has any more waits for workers that outlive their
@@ -29,7 +30,7 @@ type transport interface {
 	Close()
 }
 
-func openGroup(cfg conf.Upstream, log *zap.Logger) (*group, error) {
+func openGroup(cfg conf.Upstream, budget *spool.Budget, log *zap.Logger) (*group, error) {
 	g := &group{name: cfg.Name}
 	var backends []upstream.BackendConfig
 	for _, backend := range append(cfg.FastCGI, cfg.HTTP...) {
@@ -46,7 +47,7 @@ func openGroup(cfg conf.Upstream, log *zap.Logger) (*group, error) {
 		Name: cfg.Name, Backends: backends, Policy: cfg.Policy, HashKey: hashKey(cfg.HashKey),
 		QueueLength: queueLength(cfg), QueueWait: cfg.QueueWait,
 		EjectAfter: cfg.Health.Fails, EjectWindow: cfg.Health.Window, EjectFor: cfg.Health.Eject,
-		Logger: log,
+		SpoolBudget: budget, Logger: log,
 	})
 	g.Group = opened
 	return g, err

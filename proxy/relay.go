@@ -35,11 +35,12 @@ type relay struct {
 	broken   bool          // the answer broke off; set before the backlog ends
 }
 
-// newRelay returns a relay to w. Up to limit bytes that the client has not taken wait in a temp file.
-func newRelay(w http.ResponseWriter, status int, limit int64) *relay {
-	r := &relay{client: clientWriter{w: w, control: http.NewResponseController(w), status: status}}
-	r.backlog.init("", limit)
-	return r
+// newRelay returns a relay to w. What the client has not taken waits in storage.
+func newRelay(w http.ResponseWriter, status int, storage storage) *relay {
+	return &relay{
+		client:  clientWriter{w: w, control: http.NewResponseController(w), status: status},
+		backlog: backlog{storage: storage},
+	}
 }
 
 type phase int
@@ -54,25 +55,27 @@ const (
 func (r *relay) copy(src io.Reader, atOnce bool) (backendErr, clientErr error) {
 	if atOnce {
 		r.stream()
-		return r.pump(src, nil, eventSize, nil)
+		return r.finish(r.pump(src, make([]byte, eventSize), nil, nil))
 	}
 	buffer := bursts.Get().(*[burstSize]byte)
-	defer bursts.Put(buffer)
 	var timer *time.Timer
 	for have := 0; ; {
 		n, err := src.Read(buffer[have:])
 		have += n
-		switch r.gather(buffer[:have:have], err) {
+		switch r.gather(buffer[:have], err) {
 		case streaming:
-			return r.pump(src, buffer[r.taken:have], burstSize, err)
+			backendErr, putErr := r.pump(src, buffer[:], buffer[r.taken:have], err)
+			bursts.Put(buffer) // a slow client shall not keep it
+			return r.finish(backendErr, putErr)
 		case settled:
 			if timer != nil {
 				timer.Stop()
 			}
-			if err != io.EOF {
-				return err, nil
+			if backendErr = err; err == io.EOF {
+				backendErr, clientErr = nil, r.client.writeWhole(buffer[:have])
 			}
-			return nil, r.client.writeWhole(buffer[:have])
+			bursts.Put(buffer)
+			return backendErr, clientErr
 		}
 		if timer == nil && have > 0 {
 			timer = time.AfterFunc(pause, r.paused)
@@ -108,40 +111,35 @@ func (r *relay) paused() {
 // stream hands what has gathered to a goroutine that writes from now on.
 func (r *relay) stream() {
 	r.phase, r.taken, r.written = streaming, len(r.gathered), make(chan struct{})
-	if r.taken > 0 {
-		// An empty backlog takes the first burst without waiting and without the disk.
-		_ = r.backlog.put(r.gathered)
-	}
+	r.backlog.open()
+	// An empty backlog takes a burst without waiting for anybody.
+	_ = r.backlog.put(r.gathered)
 	go r.write()
 }
 
-// pump reads src into the backlog, from late, which came before the goroutine took over, to the end, and
-// waits until the client has all of it.
-func (r *relay) pump(src io.Reader, late []byte, size int, err error) (backendErr, clientErr error) {
-	putErr := r.put(late)
-	buffer := make([]byte, size)
-	for err == nil && putErr == nil {
+// pump reads src into the backlog, from late, which came before the goroutine took over, to the end. Buffer is read
+// into, and may hold late.
+func (r *relay) pump(src io.Reader, buffer, late []byte, err error) (backendErr, putErr error) {
+	for putErr = r.backlog.put(late); err == nil && putErr == nil; {
 		var n int
 		n, err = src.Read(buffer)
-		putErr = r.put(buffer[:n])
+		putErr = r.backlog.put(buffer[:n])
 	}
-	r.broken = err != nil && err != io.EOF
+	return err, putErr
+}
+
+// finish ends the backlog and waits until the client has all of it.
+func (r *relay) finish(backendErr, putErr error) (error, error) {
+	if backendErr == io.EOF {
+		backendErr = nil
+	}
+	r.broken = backendErr != nil
 	r.backlog.finish()
 	<-r.written
-	if err == io.EOF {
-		err = nil
-	}
 	if r.writeErr == nil {
 		r.writeErr = putErr
 	}
-	return err, r.writeErr
-}
-
-func (r *relay) put(p []byte) error {
-	if len(p) == 0 {
-		return nil
-	}
-	return r.backlog.put(append([]byte(nil), p...))
+	return backendErr, r.writeErr
 }
 
 // write sends what the backlog has until that ends, and flushes whenever it is empty.

@@ -23,7 +23,7 @@ func relayServerContext(t *testing.T, atOnce bool, writeTimeout time.Duration, s
 	t.Helper()
 	results := make(chan error, 1)
 	server := httptest.NewServer(pace(writeTimeout)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		relay := newRelay(w, 200, 1<<30)
+		relay := newRelay(w, 200, testStorage("", 1<<30))
 		defer relay.backlog.close()
 		backendErr, clientErr := relay.copy(source(r.Context()), atOnce)
 		results <- errors.Join(backendErr, clientErr)

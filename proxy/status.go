@@ -66,6 +66,8 @@ func statusFor(r *http.Request, err error) int {
 		return http.StatusRequestTimeout
 	case errors.Is(r.Context().Err(), context.Canceled):
 		return statusClientGone
+	case errors.As(err, &disk) && disk.Full():
+		return http.StatusServiceUnavailable
 	case errors.As(err, &disk), errors.Is(err, errRelease):
 		return http.StatusInternalServerError
 	case errors.As(err, &carried) && carried.Blame == upstream.Client:
@@ -104,7 +106,8 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.As(err, &busy) && busy.RetryAfter() > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(busy.RetryAfter().Seconds()))))
 	}
-	if tooSlow := status == http.StatusRequestTimeout || status == http.StatusRequestEntityTooLarge; tooSlow {
+	var disk *spool.Error
+	if status == http.StatusRequestTimeout || status == http.StatusRequestEntityTooLarge || errors.As(err, &disk) {
 		h.Set("Connection", "close") // the rest of the body is not waited for
 	}
 	writePage(w, r, status)

@@ -90,7 +90,7 @@ func (c *call) readBody() error {
 		return nil
 	}
 	begun := time.Now()
-	s := spool.New(spool.Config{Memory: c.g.cfg.SpoolMemory, Dir: c.g.cfg.SpoolDir})
+	s := spool.New(spool.Config{Memory: c.g.cfg.SpoolMemory, Dir: c.g.cfg.SpoolDir, Budget: c.g.cfg.SpoolBudget})
 	length, err := s.ReadFrom(c.in.Body)
 	c.in.Body.Close()
 	if err == nil && c.in.ContentLength > 0 && length != c.in.ContentLength {
@@ -127,7 +127,7 @@ func (c *call) spoolError(err error) *Error {
 	e := &Error{Op: "spool", Group: c.g.cfg.Name, Blame: Client, Err: err}
 	var disk *spool.Error
 	if errors.As(err, &disk) {
-		e.Blame = Gateway
+		e.Blame, e.later = Gateway, disk.RetryAfter()
 	}
 	return e
 }

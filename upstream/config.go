@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"gateway/upstream/spool"
 )
 
 // BackendConfig is one backend of a group.
@@ -47,9 +49,10 @@ type Config struct {
 	EjectAfter            int
 	EjectWindow, EjectFor time.Duration
 
-	// SpoolDir and SpoolMemory say where request bodies wait; see spool.Config.
+	// SpoolDir, SpoolMemory and SpoolBudget say where request bodies wait; see spool.Config.
 	SpoolDir    string
 	SpoolMemory int64
+	SpoolBudget *spool.Budget
 
 	// Logger hears about backends that are kept out and come back. Nil means nobody does.
 	Logger *zap.Logger

@@ -108,5 +108,6 @@ func (e *Error) Busy() bool {
 	return errors.Is(e.Err, syscall.EAGAIN)
 }
 
-// RetryAfter returns when the client may try again, after ErrQueueFull and ErrQueueTimeout. Otherwise it is zero.
+// RetryAfter returns when the client may try again, after ErrQueueFull, ErrQueueTimeout and
+// where a body found no room. Otherwise it is zero.
 func (e *Error) RetryAfter() time.Duration { return e.later }

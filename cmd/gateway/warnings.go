@@ -41,6 +41,7 @@ func warnings(cfg *conf.Config) []string {
 			}
 		}
 	}
+	add("limits.spool_disk", aboutSpool(cfg))
 	if output := cfg.Log.Output; filepath.IsAbs(output) {
 		if _, err := os.Stat(filepath.Dir(output)); err != nil {
 			add("log.output", err.Error())
@@ -71,6 +72,16 @@ func aboutHosts(cfg *conf.Config, site conf.Site) string {
 		return ""
 	}
 	return `"*" gets no certificate, so its names are served over http only; name each host, or set tls.issuer to "files"`
+}
+
+// aboutSpool finds bodies that are allowed but cannot be held.
+func aboutSpool(cfg *conf.Config) string {
+	for _, site := range cfg.Sites {
+		if site.Limits.Body > cfg.Limits.SpoolDisk/2 {
+			return fmt.Sprintf("site %s takes bodies of up to %d bytes, but one gets half of this at most; larger ones find no room", site.Hosts[0], site.Limits.Body)
+		}
+	}
+	return ""
 }
 
 func aboutSocket(path string) string {

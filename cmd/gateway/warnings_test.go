@@ -53,6 +53,7 @@ func TestWarnings(t *testing.T) {
 		},
 		{"no socket", func(_ *conf.Config, _ *conf.Site, u *conf.Upstream) { u.FastCGI[0].Address = "/nowhere.sock" }, "upstream fpm: /nowhere.sock is not there"},
 		{"no folder of the log", func(cfg *conf.Config, _ *conf.Site, _ *conf.Upstream) { cfg.Log.Output = "/nowhere/a.log" }, "log.output: stat /nowhere"},
+		{"bodies that find no room", func(cfg *conf.Config, s *conf.Site, _ *conf.Upstream) { s.Limits.Body, cfg.Limits.SpoolDisk = 6, 10 }, "limits.spool_disk: site shop.example takes bodies of up to 6"},
 		{"all names on https", func(_ *conf.Config, s *conf.Site, _ *conf.Upstream) { s.Hosts = []string{"*"} }, `"*" gets no certificate`},
 		{
 			"all names on http",

@@ -18,6 +18,9 @@
 //	gateway_backend_in_flight        gauge      upstream, backend           requests at the backend now
 //	gateway_backend_in_flight_limit  gauge      upstream, backend           how many may be there; 0 means no cap
 //	gateway_backend_up               gauge      upstream, backend           0 while ejected
+//	gateway_spool_bytes              gauge      where                       bodies and responses that wait, in memory and on disk
+//	gateway_spool_limit_bytes        gauge      where                       how many bytes may wait
+//	gateway_spool_refused_total      counter    -                           bodies turned away, and responses whose backend had to wait
 //
 // Go's own runtime metrics (go_*) and those of the process (process_*) are there as well.
 package observe

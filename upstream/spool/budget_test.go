@@ -97,7 +97,7 @@ func TestWhoComesLastFindsRoom(t *testing.T) {
 	b := NewBudget(0, 16<<20, nil)
 	var sizes []int64
 	for range 7 {
-		f := NewFile(t.TempDir(), b)
+		f := NewFile(t.TempDir(), 0, b)
 		t.Cleanup(func() { f.Close() })
 		for f.WriteAt(make([]byte, fileStep), f.Held()) == nil {
 		}
@@ -121,7 +121,7 @@ func TestFileSystemIsNotFilledUp(t *testing.T) {
 		t.Errorf("of 300 MiB of 1 GiB %d may be used, want a twentieth of 1 GiB less", got)
 	}
 	b := NewBudget(0, 1<<40, nil)
-	f := NewFile(t.TempDir(), b)
+	f := NewFile(t.TempDir(), 0, b)
 	defer f.Close()
 	if err := f.WriteAt(pattern(10), 0); err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestFileSystemIsNotFilledUp(t *testing.T) {
 
 func TestFileGivesBackWhatWasRead(t *testing.T) {
 	b := NewBudget(0, 16<<20, nil)
-	f := NewFile(t.TempDir(), b)
+	f := NewFile(t.TempDir(), 0, b)
 	in := pattern(4 << 20)
 	if err := f.WriteAt(in, 0); err != nil {
 		t.Fatal(err)

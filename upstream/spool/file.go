@@ -11,6 +11,7 @@ import (
 type File struct {
 	budget *Budget
 	dir    string
+	limit  int64 // of what it holds on disk; zero means none
 
 	mu         sync.Mutex // guards all below, except that who writes may look at file
 	file       *os.File
@@ -19,16 +20,17 @@ type File struct {
 	closed     bool
 }
 
-// NewFile returns a file in dir, or where the system keeps temporary files if that is empty. It costs nothing until
-// it is written to.
-func NewFile(dir string, budget *Budget) *File {
+// NewFile returns a file in dir, or where the system keeps temporary files if that is empty, that holds at most limit
+// bytes on disk, which must be 64 KiB or more. It costs nothing until it is written to.
+func NewFile(dir string, limit int64, budget *Budget) *File {
 	if dir == "" {
 		dir = os.TempDir()
 	}
-	return &File{budget: budget, dir: dir}
+	return &File{budget: budget, dir: dir, limit: limit}
 }
 
-// WriteAt writes all of p. An error is an *Error, or os.ErrClosed; after one that is Full the same may be tried again.
+// WriteAt writes all of p. An error is an *Error, ErrLimit or os.ErrClosed. The same may be tried again after ErrLimit
+// and after an *Error that is Full.
 func (f *File) WriteAt(p []byte, offset int64) error {
 	if err := f.reserve(offset + int64(len(p))); err != nil {
 		return err
@@ -58,6 +60,9 @@ func (f *File) reserve(end int64) error {
 		f.file = file
 	}
 	for f.end < end {
+		if f.limit > 0 && f.end-f.freed+fileStep > f.limit {
+			return ErrLimit
+		}
 		if !f.budget.takeDisk(fileStep, f.end-f.freed, f.file) {
 			return f.failed("write", ErrSpent)
 		}
