@@ -142,12 +142,12 @@ func (b *builder) buildHandler() error {
 	b.state.handler = outermostFirst(hosts,
 		observer.Wrap, // record, request id, access log
 		guard(b.log),
+		hosts.agree, // before a proxy may name another host
 		identify(b.resolver),
 		limitInFlight(&b.gateway.inFlight, b.cfg.Limits.InFlightPerAddress),
 		limitHead(b.cfg.Limits),
 		pace(writeTimeout),
 		b.challenges,
-		hosts.agree,
 		hosts.redirect(httpsPort(b.cfg)),
 	)
 	return nil

@@ -203,6 +203,9 @@ func TestConnectionsOfAnAddressAreLimited(t *testing.T) {
 	if n, err := f.dial().Read(make([]byte, 1)); n != 0 || err == nil {
 		t.Errorf("the third connection: %d bytes, %v; want it closed", n, err)
 	}
+	if !strings.Contains(scrape(f.Metrics()), "gateway_connections_turned_away_total 1\n") {
+		t.Error("the metrics do not tell of the third connection")
+	}
 	kept[0].Close()
 	eventually(t, "a place for another", func() bool { return strings.Contains(f.raw("GET /a.txt HTTP/1.0\r\nHost: x\r\n\r\n"), " 200 ") })
 }

@@ -70,7 +70,7 @@ func (f *front) admit(conn net.Conn) net.Conn {
 	}
 	release, ok := count(peer)
 	if !ok {
-		conn.Close()
+		conn.Close() // without an answer, which would cost more than the connection
 		return nil
 	}
 	return &tcpConn{TCPConn: tcp, release: release}
@@ -91,6 +91,7 @@ func (g *Gateway) count(addr netip.Addr, most int) (release func(), ok bool) {
 		return nil, true
 	}
 	if !g.accepted.Take(addr, most) {
+		g.turnedAway.Inc()
 		return nil, false
 	}
 	return func() { g.accepted.Give(addr) }, true

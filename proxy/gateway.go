@@ -21,14 +21,15 @@ import (
 
 // Gateway serves one configuration at a time. Its methods may be called concurrently.
 type Gateway struct {
-	registry *prometheus.Registry
-	started  time.Time
-	dry      bool // built to be looked at: nothing may be written
-	tunnels  tunnels
-	budget   *spool.Budget                  // of what waits for clients
-	accepted limit.Counter                  // connections by address
-	inFlight limit.Counter                  // requests by address
-	current  atomic.Pointer[shared[*state]] // nil before the first and after the last
+	registry   *prometheus.Registry
+	started    time.Time
+	dry        bool // built to be looked at: nothing may be written
+	tunnels    tunnels
+	budget     *spool.Budget                  // of what waits for clients
+	accepted   limit.Counter                  // connections by address
+	turnedAway prometheus.Counter             // of those, closed for their address had too many
+	inFlight   limit.Counter                  // requests by address
+	current    atomic.Pointer[shared[*state]] // nil before the first and after the last
 
 	mu         sync.Mutex // guards listeners, states and closed; held for as long as a reload takes
 	listeners  []*listener
@@ -68,6 +69,10 @@ func New(cfg *conf.Config) (*Gateway, error) {
 func newGateway() *Gateway {
 	g := &Gateway{registry: prometheus.NewRegistry(), started: time.Now()}
 	g.budget = spool.NewBudget(0, 0, g.spoolRefused)
+	g.turnedAway = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "gateway_connections_turned_away_total", Help: "Connections closed at once because their address had too many.",
+	})
+	g.registry.MustRegister(g.turnedAway)
 	return g
 }
 

@@ -108,7 +108,7 @@ func askPassword(users *limit.Users, realm string) layer {
 			name, password, given := r.BasicAuth()
 			ok, err := false, error(nil)
 			if given && len(r.Header["Authorization"]) == 1 {
-				ok, err = users.Check(r.Context(), name, password)
+				ok, err = users.Check(r.Context(), identity.IP(r), name, password)
 			}
 			switch {
 			case err != nil:

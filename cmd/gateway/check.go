@@ -32,9 +32,11 @@ func describe(out io.Writer, cfg *conf.Config) {
 		fmt.Fprintf(out, "listen    %s\n", at)
 	}
 	fmt.Fprintf(out, "admin     %s\n", cfg.Admin.Endpoint)
+	describeTrust(out, cfg)
 	for _, site := range cfg.Sites {
 		fmt.Fprintf(out, "\nsite      %s\n", strings.Join(site.Hosts, ", "))
 		fmt.Fprintf(out, "  files   %s\n", site.Root)
+		describeGuards(out, site)
 		fmt.Fprintf(out, "  app     %s\n", appOf(site, cfg.Upstreams[site.App]))
 		rest := 10000
 		for _, w := range site.Split.Weights {

@@ -32,6 +32,7 @@ func warnings(cfg *conf.Config) []string {
 	for _, site := range cfg.Sites {
 		add("root of "+site.Hosts[0], aboutRoot(site))
 		add("site "+site.Hosts[0], aboutHosts(cfg, site))
+		add("maintenance of "+site.Hosts[0], aboutMaintenance(site))
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Upstreams)) {
 		u := cfg.Upstreams[name]

@@ -8,9 +8,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"net/netip"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/crypto/bcrypt"
@@ -19,20 +19,33 @@ import (
 const (
 	// mostKnown is how many passwords are remembered as right.
 	mostKnown = 1024
-	// mostWaiting is how many requests may wait for their passwords to be compared.
-	mostWaiting = 64
+	// mostGuesses is how many different ones may be compared, or wait for it, at once, and mostOfOne how many of them
+	// one client may send.
+	mostGuesses = 64
+	mostOfOne   = 8
 )
 
 // Users are names and the bcrypt hashes of their passwords. They may be used concurrently.
 type Users struct {
-	hashes  map[string][]byte
-	nobody  []byte        // compared with when there is no such name, so that this takes as long
-	key     []byte        // of known
-	slots   chan struct{} // one for each comparison at once
-	waiting atomic.Int64
+	hashes map[string][]byte
+	nobody []byte        // compared with when there is no such name, so that this takes as long
+	key    []byte        // of marks
+	slots  chan struct{} // one for each comparison at once
+	ofOne  Counter       // guesses by client
 
-	mu    sync.Mutex // guards known
-	known map[[sha256.Size]byte]struct{}
+	mu      sync.Mutex // guards known and guesses
+	known   map[mark]struct{}
+	guesses map[mark]*guess
+}
+
+// mark stands for a name and a password and, without the key, tells nothing about them.
+type mark [sha256.Size]byte
+
+// guess is a comparison under way, for which others with the same name and password wait too.
+type guess struct {
+	done  chan struct{} // closed when what follows is set
+	right bool
+	err   error
 }
 
 // BusyError says that so many passwords are being compared that another one has to wait.
@@ -46,7 +59,7 @@ func (*BusyError) RetryAfter() time.Duration { return time.Second }
 // NewUsers takes the hash of each name, of which there is at least one.
 func NewUsers(hashes map[string]string) (*Users, error) {
 	u := &Users{
-		hashes: make(map[string][]byte), key: make([]byte, sha256.Size), known: make(map[[sha256.Size]byte]struct{}),
+		hashes: make(map[string][]byte), key: make([]byte, sha256.Size), known: make(map[mark]struct{}), guesses: make(map[mark]*guess),
 		slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
 	}
 	rand.Read(u.key) // never fails
@@ -64,34 +77,83 @@ func NewUsers(hashes map[string]string) (*Users, error) {
 	return u, nil
 }
 
-// Check says whether password is that of name. A comparison takes tens of milliseconds of CPU time, by design, so
-// what was right once is remembered, only a few are made at once, and a *BusyError says when too many wait.
-func (u *Users) Check(ctx context.Context, name, password string) (bool, error) {
+// Check says whether password is that of name, for a client at addr. A comparison takes tens of milliseconds of CPU
+// time, by design, so what was right once is remembered, requests that come together are answered by one comparison,
+// only a few are made at once, and a *BusyError says when too many wait.
+func (u *Users) Check(ctx context.Context, addr netip.Addr, name, password string) (bool, error) {
 	mark := u.mark(name, password)
-	if u.knows(mark) {
-		return true, nil
+	for {
+		g, mine, err := u.join(mark, addr)
+		switch {
+		case err != nil:
+			return false, err
+		case g == nil:
+			return true, nil
+		case mine:
+			g.right, g.err = u.compareInTurn(ctx, name, password)
+			u.leave(mark, addr, g)
+			return g.right, g.err
+		}
+		select {
+		case <-g.done:
+			if !isEnd(g.err) { // else its own client has left before it was made
+				return g.right, g.err
+			}
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
 	}
-	defer u.waiting.Add(-1)
-	if u.waiting.Add(1) > mostWaiting {
-		return false, &BusyError{}
+}
+
+func isEnd(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// join returns the comparison of mark under way, or one to be made by the caller, or nil when it is known as right.
+func (u *Users) join(mark mark, addr netip.Addr) (g *guess, mine bool, err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if _, known := u.known[mark]; known {
+		return nil, false, nil
 	}
+	if g := u.guesses[mark]; g != nil {
+		return g, false, nil
+	}
+	if len(u.guesses) >= mostGuesses || !u.ofOne.Take(addr, mostOfOne) {
+		return nil, false, &BusyError{}
+	}
+	g = &guess{done: make(chan struct{})}
+	u.guesses[mark] = g
+	return g, true, nil
+}
+
+func (u *Users) leave(mark mark, addr netip.Addr, g *guess) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.guesses, mark)
+	u.ofOne.Give(addr)
+	if g.right {
+		if len(u.known) >= mostKnown {
+			clear(u.known)
+		}
+		u.known[mark] = struct{}{}
+	}
+	close(g.done)
+}
+
+// compareInTurn waits for its turn and compares.
+func (u *Users) compareInTurn(ctx context.Context, name, password string) (bool, error) {
 	select {
 	case u.slots <- struct{}{}:
 	case <-ctx.Done():
 		return false, ctx.Err()
 	}
 	defer func() { <-u.slots }()
-	if u.knows(mark) { // a page's requests come together; the first has done it for the others
-		return true, nil
+	err := u.compare(name, password)
+	if errors.Is(err, bcrypt.ErrMismatchedHashAndPassword) {
+		return false, nil
 	}
-	if err := u.compare(name, password); err != nil {
-		if errors.Is(err, bcrypt.ErrMismatchedHashAndPassword) {
-			err = nil
-		}
-		return false, err
-	}
-	u.remember(mark)
-	return true, nil
+	return err == nil, err
 }
 
 func (u *Users) compare(name, password string) error {
@@ -106,27 +168,10 @@ func (u *Users) compare(name, password string) error {
 	return err
 }
 
-// mark stands for a name and a password and, without the key, tells nothing about them.
-func (u *Users) mark(name, password string) [sha256.Size]byte {
+func (u *Users) mark(name, password string) mark {
 	mac := hmac.New(sha256.New, u.key)
 	mac.Write(binary.BigEndian.AppendUint32(nil, uint32(len(name))))
 	mac.Write([]byte(name))
 	mac.Write([]byte(password))
-	return [sha256.Size]byte(mac.Sum(nil))
-}
-
-func (u *Users) knows(mark [sha256.Size]byte) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	_, known := u.known[mark]
-	return known
-}
-
-func (u *Users) remember(mark [sha256.Size]byte) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if len(u.known) >= mostKnown {
-		clear(u.known)
-	}
-	u.known[mark] = struct{}{}
+	return mark(mac.Sum(nil))
 }
