@@ -14,8 +14,7 @@ import (
 type conn struct {
 	net.Conn
 	reused bool
-	since  time.Time   // when it became idle
-	timer  *time.Timer // closes it when it has been idle for too long
+	since  time.Time // when it became idle
 
 	readBy, writeBy time.Time // the deadlines that are set; guarded by the mu of the call that has the connection
 }

@@ -11,9 +11,11 @@ type idlePool struct {
 	max     int
 	timeout time.Duration
 
-	mu     sync.Mutex // guards conns and closed
-	conns  []*conn    // the oldest first
-	closed bool
+	mu      sync.Mutex // guards what follows
+	conns   []*conn    // the oldest first
+	timer   *time.Timer
+	ticking bool // the timer will look at the oldest no later than it is due
+	closed  bool
 }
 
 // take returns the connection that has been idle for longest, which most likely has a worker that is done with
@@ -21,11 +23,7 @@ type idlePool struct {
 func (p *idlePool) take() *conn {
 	for {
 		c := p.pop()
-		if c == nil {
-			return nil
-		}
-		c.timer.Stop()
-		if c.silent() {
+		if c == nil || c.silent() {
 			return c
 		}
 		c.Close()
@@ -50,7 +48,7 @@ func (p *idlePool) put(c *conn) {
 	}
 }
 
-// push reports whether c was kept. Its timer only takes away what it finds idle, so one that comes late is harmless.
+// push reports whether c was kept.
 func (p *idlePool) push(c *conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,26 +56,39 @@ func (p *idlePool) push(c *conn) bool {
 		return false
 	}
 	c.reused, c.since = true, time.Now()
-	if c.timer == nil {
-		c.timer = time.AfterFunc(p.timeout, func() { p.expire(c) })
-	} else {
-		c.timer.Reset(p.timeout)
-	}
 	p.conns = append(p.conns, c)
+	if !p.ticking {
+		p.tick(p.timeout)
+	}
 	return true
 }
 
-// expire closes c unless a request has taken it.
-func (p *idlePool) expire(c *conn) {
+// tick has expire called after d. One timer for all, which runs on while connections come and go, is hardly ever moved;
+// one for each would be moved twice for every request. The caller holds mu.
+func (p *idlePool) tick(d time.Duration) {
+	p.ticking = true
+	if p.timer == nil {
+		p.timer = time.AfterFunc(d, p.expire)
+		return
+	}
+	p.timer.Reset(d)
+}
+
+// expire closes what has been idle for too long.
+func (p *idlePool) expire() {
 	p.mu.Lock()
-	i := slices.Index(p.conns, c)
-	if i >= 0 {
-		p.conns = slices.Delete(p.conns, i, i+1)
+	now := time.Now()
+	due := 0
+	for due < len(p.conns) && now.Sub(p.conns[due].since) >= p.timeout {
+		due++
+	}
+	expired := slices.Clone(p.conns[:due])
+	p.conns = slices.Delete(p.conns, 0, due)
+	if p.ticking = len(p.conns) > 0; p.ticking {
+		p.tick(p.timeout - now.Sub(p.conns[0].since))
 	}
 	p.mu.Unlock()
-	if i >= 0 {
-		c.Close()
-	}
+	closeAll(expired)
 }
 
 // clear closes what is idle now.
@@ -86,8 +97,11 @@ func (p *idlePool) clear() {
 	conns := p.conns
 	p.conns = nil
 	p.mu.Unlock()
+	closeAll(conns)
+}
+
+func closeAll(conns []*conn) {
 	for _, c := range conns {
-		c.timer.Stop()
 		c.Close()
 	}
 }
@@ -96,6 +110,9 @@ func (p *idlePool) clear() {
 func (p *idlePool) close() {
 	p.mu.Lock()
 	p.closed = true
+	if p.timer != nil {
+		p.timer.Stop()
+	}
 	p.mu.Unlock()
 	p.clear()
 }

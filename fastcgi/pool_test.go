@@ -3,6 +3,7 @@ package fastcgi
 import (
 	"errors"
 	"io"
+	"net"
 	"testing"
 	"time"
 
@@ -159,4 +160,39 @@ func TestCloseIdle(t *testing.T) {
 	if n := idleConns(tr); n != 0 {
 		t.Errorf("%d idle connections after Close, want none", n)
 	}
+}
+
+func TestExpiryTakesWhatIsDueAlone(t *testing.T) {
+	p := &idlePool{max: 3, timeout: time.Hour}
+	defer p.close()
+	var conns [2]*closeCounter
+	for i := range conns {
+		conns[i] = new(closeCounter)
+		p.put(&conn{Conn: conns[i]})
+	}
+	p.conns[0].since = time.Now().Add(-p.timeout)
+	p.expire()
+	if conns[0].n != 1 || conns[1].n != 0 || len(p.conns) != 1 || !p.ticking {
+		t.Errorf("closed %d and %d times, %d kept, ticking %t", conns[0].n, conns[1].n, len(p.conns), p.ticking)
+	}
+
+	used := p.pop() // the timer finds nothing while the connection is in use
+	p.expire()
+	if conns[1].n != 0 || p.ticking {
+		t.Errorf("a connection in use was closed %d times, ticking %t", conns[1].n, p.ticking)
+	}
+	p.put(used)
+	if !p.ticking {
+		t.Error("nothing will close the connection that is idle again")
+	}
+}
+
+type closeCounter struct {
+	net.Conn
+	n int
+}
+
+func (c *closeCounter) Close() error {
+	c.n++
+	return nil
 }
