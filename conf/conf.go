@@ -98,11 +98,17 @@ type Limits struct {
 	Body int64 `toml:"body,size" default:"128MiB" max:"16TiB"`
 	// BodyTimeout limits the wait for each further piece of a body. Default: 60 s.
 	BodyTimeout time.Duration `toml:"body_timeout,duration" default:"60s" min:"100ms" max:"24h"`
+	// BodyMinRate is how many bytes of a body must come for each second that is waited for them, over BodyTimeout.
+	// Zero means any. Default: 240.
+	BodyMinRate int64 `toml:"body_min_rate,size" default:"240B" max:"1GiB"`
 	// IdleTimeout closes a client's connection on which no request came. Default: 75 s.
 	IdleTimeout time.Duration `toml:"idle_timeout,duration" default:"75s" min:"100ms" max:"24h"`
 	// ResponseSpool limits what is kept of one response for a client slower than its backend,
 	// in bytes; beyond it the backend has to wait. Default: 1 GiB.
 	ResponseSpool int64 `toml:"response_spool,size" default:"1GiB" min:"64KiB" max:"16TiB"`
+	// ResponseMinRate is how many bytes of a response a client must take for each second that is waited for it, over
+	// a minute, in which it must take each piece anyway. Zero means any. Default: 240.
+	ResponseMinRate int64 `toml:"response_min_rate,size" default:"240B" max:"1GiB"`
 	// SpoolMemory limits what all request bodies and responses together keep in memory, in bytes; beyond it they go
 	// to disk. Zero means all do. Default: 64 MiB.
 	SpoolMemory int64 `toml:"spool_memory,size" default:"64MiB" max:"16TiB"`

@@ -48,7 +48,7 @@ octane = 5
 		Log:             Log{Format: "json", Level: "info", Access: true, Output: "stdout"},
 		Limits: Limits{
 			HeaderBytes: 64 << 10, HeaderLines: 128, URIBytes: 16 << 10, HeaderTimeout: 10 * time.Second, Body: 128 << 20, BodyTimeout: time.Minute,
-			IdleTimeout: 75 * time.Second, ResponseSpool: 1 << 30, SpoolMemory: 64 << 20, SpoolDisk: 10 << 30, Grace: 30 * time.Second,
+			IdleTimeout: 75 * time.Second, ResponseSpool: 1 << 30, BodyMinRate: 240, ResponseMinRate: 240, SpoolMemory: 64 << 20, SpoolDisk: 10 << 30, Grace: 30 * time.Second,
 		},
 		Sites: []Site{site}, Upstreams: map[string]Upstream{"fpm": fpm, "octane": octane},
 		Files: cfg.Files, Digest: cfg.Digest,

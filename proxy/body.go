@@ -11,12 +11,12 @@ import (
 // The ways in which a client's body can be at fault.
 var (
 	errBodyTooLarge = errors.New("the body is larger than the site's limits.body")
-	errBodySlow     = errors.New("the body paused for longer than the site's limits.body_timeout")
+	errBodySlow     = errors.New("the body came more slowly than limits.body_timeout and limits.body_min_rate allow")
 )
 
 // limitBody refuses a body that says it is too large and bounds the others while they are read: their
-// size, and the wait for each further piece.
-func limitBody(limit int64, timeout time.Duration) layer {
+// size, the wait for each further piece, and how little may come meanwhile, in bytes a second.
+func limitBody(limit int64, timeout time.Duration, minRate int64) layer {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.ContentLength > limit {
@@ -24,11 +24,13 @@ func limitBody(limit int64, timeout time.Duration) layer {
 				return
 			}
 			if r.ContentLength != 0 {
-				r.Body = &clientBody{
-					body:    http.MaxBytesReader(w, r.Body, limit),
-					control: http.NewResponseController(w),
-					timeout: timeout,
+				body := &clientBody{
+					body:     http.MaxBytesReader(w, r.Body, limit),
+					control:  http.NewResponseController(w),
+					patience: patience{full: timeout, rate: minRate},
 				}
+				body.restore()
+				r.Body = body
 			}
 			next.ServeHTTP(w, r)
 		})
@@ -39,8 +41,8 @@ func limitBody(limit int64, timeout time.Duration) layer {
 type clientBody struct {
 	body    io.ReadCloser
 	control *http.ResponseController
-	timeout time.Duration
-	err     error // of the last read, if that was the last
+	patience
+	err error // of the last read, if that was the last
 }
 
 func (b *clientBody) Read(p []byte) (int, error) {
@@ -48,8 +50,10 @@ func (b *clientBody) Read(p []byte) (int, error) {
 		return 0, b.err
 	}
 	// Where there are no deadlines, as in tests with a recorder, there is no slow client either.
-	_ = b.control.SetReadDeadline(time.Now().Add(b.timeout))
+	begun := time.Now()
+	_ = b.control.SetReadDeadline(begun.Add(b.left))
 	n, err := b.body.Read(p)
+	b.spend(begun, int64(n))
 	if err == io.EOF {
 		// What is read next on this connection is the wait for its next request, or for its end. After a
 		// fault the deadline stays.

@@ -146,7 +146,7 @@ func (b *builder) buildHandler() error {
 		identify(b.resolver),
 		limitInFlight(&b.gateway.inFlight, b.cfg.Limits.InFlightPerAddress),
 		limitHead(b.cfg.Limits),
-		pace(writeTimeout),
+		pace(writeTimeout, b.cfg.Limits.ResponseMinRate),
 		b.challenges,
 		hosts.redirect(httpsPort(b.cfg)),
 	)

@@ -33,7 +33,7 @@ func (b *builder) site(cfg conf.Site) (http.Handler, error) {
 		return nil, err
 	}
 	return outermostFirst(app, append(guards, // who may come at all
-		limitBody(cfg.Limits.Body, cfg.Limits.BodyTimeout),
+		limitBody(cfg.Limits.Body, cfg.Limits.BodyTimeout, b.cfg.Limits.BodyMinRate),
 		serveFiles(files, headers(cfg.Headers)),
 		limitRates(b.rates(cfg)),
 		down,

@@ -10,11 +10,13 @@ import (
 const pieceSize = 64 << 10
 
 // pace gives each piece of an answer, whoever writes it, a deadline of its own: not the answer as a whole,
-// which may be a download of hours, nor the wait for a backend before it.
-func pace(timeout time.Duration) layer {
+// which may be a download of hours, nor the wait for a backend before it. Small pieces, taken one by one at the last
+// moment, do not count as more than they are: there must be minRate bytes for each second that the client is waited for.
+func pace(timeout time.Duration, minRate int64) layer {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			p := &pacedWriter{ResponseWriter: w, timeout: timeout, stream: r.ProtoMajor > 1}
+			p := &pacedWriter{ResponseWriter: w, patience: patience{full: timeout, rate: minRate}, stream: r.ProtoMajor > 1}
+			p.restore()
 			if !p.stream {
 				p.extend() // the deadline of the last answer on this connection would still hold
 			}
@@ -27,9 +29,9 @@ func pace(timeout time.Duration) layer {
 // a connection, but ends a stream of HTTP/2, so there it is taken off when nothing is left to be written.
 type pacedWriter struct {
 	http.ResponseWriter
-	timeout time.Duration
-	stream  bool
-	set     time.Time // when the deadline was; zero when there is none
+	patience
+	stream bool
+	until  time.Time // the deadline; zero when there is none
 }
 
 // Unwrap lets http.ResponseController reach what lies below.
@@ -45,8 +47,10 @@ func (w *pacedWriter) WriteHeader(status int) {
 }
 
 func (w *pacedWriter) Write(p []byte) (int, error) {
-	w.extend()
-	return w.ResponseWriter.Write(p)
+	begun := w.extend()
+	n, err := w.ResponseWriter.Write(p)
+	w.spend(begun, int64(n))
+	return n, err
 }
 
 // ReadFrom hands src down in pieces, each in the form that sendfile knows: a limited reader of a file.
@@ -62,8 +66,9 @@ func (w *pacedWriter) ReadFrom(src io.Reader) (int64, error) {
 			piece.N = min(pieceSize, whole.N)
 		}
 		want := piece.N
-		w.extend()
+		begun := w.extend()
 		n, err := io.Copy(w.ResponseWriter, &piece)
+		w.spend(begun, n)
 		total += n
 		if limited {
 			whole.N -= want - piece.N
@@ -76,27 +81,29 @@ func (w *pacedWriter) ReadFrom(src io.Reader) (int64, error) {
 
 // FlushError sends what is buffered.
 func (w *pacedWriter) FlushError() error {
-	w.extend()
+	begun := w.extend()
 	err := http.NewResponseController(w.ResponseWriter).Flush()
+	w.spend(begun, 0)
 	w.rest()
 	return err
 }
 
-// extend gives the client the whole time again, but for the little that has just been used. Where there are no
-// deadlines, there is no slow client either.
-func (w *pacedWriter) extend() {
-	now := time.Now()
-	if now.Sub(w.set) < w.timeout/64 {
-		return
+// extend gives the client the time that is left to him, from now on, and returns the time. A deadline that is only a
+// little later is not worth setting. Where there are no deadlines, there is no slow client either.
+func (w *pacedWriter) extend() (now time.Time) {
+	now = time.Now()
+	until := now.Add(w.left)
+	if until.Sub(w.until) > w.full/64 {
+		w.until = until
+		_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(until)
 	}
-	w.set = now
-	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(now.Add(w.timeout))
+	return now
 }
 
 // rest takes the deadline off until the next write.
 func (w *pacedWriter) rest() {
 	if w.stream {
-		w.set = time.Time{}
+		w.until = time.Time{}
 		_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Time{})
 	}
 }

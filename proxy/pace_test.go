@@ -15,14 +15,14 @@ import (
 	"gateway/proxy/observe"
 )
 
-// pacedServer serves handler with timeout for each write, over HTTP/1.1 or HTTP/2.
-func pacedServer(t *testing.T, major int, timeout time.Duration, handler http.HandlerFunc) (*httptest.Server, *http.Client) {
+// pacedServer serves handler with timeout for each write and rate bytes a second, over HTTP/1.1 or HTTP/2.
+func pacedServer(t *testing.T, major int, timeout time.Duration, rate int64, handler http.HandlerFunc) (*httptest.Server, *http.Client) {
 	t.Helper()
 	observer, err := observe.New(observe.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewUnstartedServer(outermostFirst(handler, observer.Wrap, pace(timeout)))
+	server := httptest.NewUnstartedServer(outermostFirst(handler, observer.Wrap, pace(timeout, rate)))
 	if server.EnableHTTP2 = major == 2; server.EnableHTTP2 {
 		server.StartTLS()
 	} else {
@@ -44,7 +44,7 @@ func overHTTP(t *testing.T, test func(t *testing.T, major int)) {
 func TestWaitForABackendIsNotTheClientsTime(t *testing.T) {
 	const timeout = 100 * time.Millisecond
 	overHTTP(t, func(t *testing.T, major int) {
-		server, client := pacedServer(t, major, timeout, func(w http.ResponseWriter, r *http.Request) {
+		server, client := pacedServer(t, major, timeout, 240, func(w http.ResponseWriter, r *http.Request) {
 			elapse(3 * timeout) // before the answer
 			io.WriteString(w, "first\n")
 			_ = http.NewResponseController(w).Flush()
@@ -71,7 +71,7 @@ func TestSteadyDownloadOutlastsTheTimeForOneWrite(t *testing.T) {
 	}
 	overHTTP(t, func(t *testing.T, major int) {
 		took := make(chan time.Duration, 1)
-		server, client := pacedServer(t, major, timeout, func(w http.ResponseWriter, r *http.Request) {
+		server, client := pacedServer(t, major, timeout, 240, func(w http.ResponseWriter, r *http.Request) {
 			begun := time.Now()
 			http.ServeFile(w, r, path)
 			took <- time.Since(begun)
@@ -108,7 +108,7 @@ func narrow(ctx context.Context, network, addr string) (net.Conn, error) {
 func TestClientThatTakesNothingIsGivenUp(t *testing.T) {
 	overHTTP(t, func(t *testing.T, major int) {
 		failed := make(chan error, 1)
-		server, client := pacedServer(t, major, 50*time.Millisecond, func(w http.ResponseWriter, r *http.Request) {
+		server, client := pacedServer(t, major, 50*time.Millisecond, 0, func(w http.ResponseWriter, r *http.Request) {
 			_, err := io.Copy(w, io.LimitReader(endless{}, 1<<30))
 			failed <- err
 		})

@@ -22,7 +22,7 @@ func relayServer(t *testing.T, atOnce bool, source func() io.Reader) (url string
 func relayServerContext(t *testing.T, atOnce bool, writeTimeout time.Duration, source func(context.Context) io.Reader) (url string, result <-chan error) {
 	t.Helper()
 	results := make(chan error, 1)
-	server := httptest.NewServer(pace(writeTimeout)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(pace(writeTimeout, 0)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		relay := newRelay(w, 200, testStorage("", 1<<30))
 		defer relay.backlog.close()
 		backendErr, clientErr := relay.copy(source(r.Context()), atOnce)
