@@ -61,9 +61,7 @@ func (b *builder) app(cfg conf.Site) (http.Handler, error) {
 }
 
 func (b *builder) variant(cfg conf.Site, upstream string, points int) *variant {
-	return &variant{
-		name: upstream, points: points, forward: b.forward(cfg, upstream), down: b.state.groups[upstream].value.Down,
-	}
+	return &variant{name: upstream, points: points, forward: b.forward(cfg, upstream)}
 }
 
 func (b *builder) splitKey(cfg conf.Split) ([]byte, error) {

@@ -112,16 +112,12 @@ func (s *split) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r.Header.Del(s.overrideHeader)
 	}
 	rec := observe.FromContext(r.Context())
-	// The user of a variant that is down keeps his point, and so the variant, for when it is back.
-	switch {
-	case v == s.app:
-	case v.down():
-		rec.Note = "variant is down, app answers"
-	default:
+	if v != s.app {
 		rec.Variant = v.name
 		if r = v.forward.attempt(w, r); r == nil {
 			return
 		}
+		// The user keeps his point, and so his variant, for when it is back.
 		rec.Note = "variant cannot be reached, app answers"
 		if !isUpgrade(r) {
 			defer r.Body.Close() // it may be refused before it is sent

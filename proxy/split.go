@@ -36,7 +36,6 @@ type variant struct {
 	name    string // the upstream's
 	points  int
 	forward *forward
-	down    func() bool // whether its upstream is not worth a try now
 }
 
 // choose returns the variant for r, and the cookie to set when the user has none that is valid yet.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 )
 
 // A free slot and a request that would take it never wait for each other: whoever frees a slot, or brings a
@@ -14,6 +13,10 @@ import (
 // acquire takes a slot for w, waiting for it where it must.
 func (g *Group) acquire(ctx context.Context, w *waiter) (*backend, error) {
 	g.mu.Lock()
+	if w.leaves && g.turnsAway() {
+		defer g.mu.Unlock()
+		return nil, g.unreachable()
+	}
 	if g.queue.length == 0 {
 		if b := g.claim(w); b != nil {
 			g.mu.Unlock()
@@ -163,7 +166,7 @@ func (g *Group) join(w *waiter) {
 	g.queue.insert(w)
 	g.expireBy(w.deadline)
 	g.dispatch()
-	if w.queued && w.leaves && g.downAt(time.Now()) {
+	if w.queued && w.leaves && g.deaf() {
 		g.dismiss(w, g.unreachable())
 	}
 }

@@ -21,15 +21,15 @@ type call struct {
 	upgrade bool
 	single  bool // never to be sent twice
 	resent  bool
+	left    bool // what the request holds is another group's now
 
 	failure *Error // of the attempt before, for trace
 
 	body   *kept // nil when there is none
 	length int64 // of the body
-	left   bool  // what the request holds is another group's now
 
 	waiter waiter
-	rounds rounds
+	rounds *rounds // nil before a dial has failed
 
 	probe  probe  // of the first attempt; the rare later ones have their own
 	answer answer // its body, when it comes to one

@@ -5,28 +5,34 @@ import (
 	"time"
 )
 
-// Down reports whether no backend is worth a try now: each is kept out, or would be if it were not the last.
-// One that has answered since its last failure is up, and after EjectFor each is worth a try again.
-func (g *Group) Down() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.downAt(time.Now())
+// silent reports whether b has failed too often since it last answered. The caller holds the group's lock.
+func (b *backend) silent(cfg Config) bool {
+	return b.row >= cfg.EjectAfter && b.served.Load() == b.servedBefore
 }
 
-// downAt is Down for whoever holds the lock.
-func (g *Group) downAt(now time.Time) bool {
+// deaf reports whether nothing is to be expected of any backend: each is kept out or silent. The caller holds the lock.
+func (g *Group) deaf() bool {
 	for _, b := range g.backends {
-		if b.ejected.IsZero() && !b.failing(g.cfg, now) {
+		if b.ejected.IsZero() && !b.silent(g.cfg) {
 			return false
 		}
 	}
 	return true
 }
 
-// failing reports whether b has failed too often, lately, and not answered in between or since. The caller holds
-// the group's lock.
-func (b *backend) failing(cfg Config, now time.Time) bool {
-	return b.row >= cfg.EjectAfter && b.served.Load() == b.servedBefore && now.Sub(b.failedAt) < cfg.EjectFor
+// turnsAway reports whether a request that has somewhere else to go is sent there untried. As long as the group is
+// deaf, one every EjectFor is not, to find out whether it still is: it may have to wait as long as a dial takes. The
+// caller holds the lock.
+func (g *Group) turnsAway() bool {
+	if !g.deaf() {
+		return false
+	}
+	now := time.Now()
+	if now.Before(g.retry) {
+		return true
+	}
+	g.retry = now.Add(g.cfg.EjectFor)
+	return false
 }
 
 // sendAway ends the wait of those who have somewhere else to go. The caller holds the lock.

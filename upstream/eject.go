@@ -14,37 +14,55 @@ func (g *Group) fail(b *backend, cause *Error) {
 	now := time.Now()
 	g.mu.Lock()
 	b.count(g.cfg, now)
-	g.cause = cause
-	news := g.diagnose(b, now)
-	if g.downAt(now) {
+	g.cause, g.retry = cause, now.Add(g.cfg.EjectFor)
+	became := g.diagnose(b, now)
+	g.dispatch() // who insisted on b may take another now
+	if g.deaf() {
 		g.sendAway()
 	}
 	g.mu.Unlock()
-	if news != "" {
-		g.cfg.Logger.Warn(news, zap.String("upstream", g.cfg.Name), zap.String("backend", b.Addr),
-			zap.Int("failures", g.cfg.EjectAfter), zap.Duration("for", g.cfg.EjectFor), zap.Error(cause))
+	if became == noNews {
+		return
+	}
+	about := []zap.Field{
+		zap.String("upstream", g.cfg.Name), zap.String("backend", b.Addr), zap.Int("failures", g.cfg.EjectAfter), zap.Error(cause),
+	}
+	switch became {
+	case nowEjected:
+		g.cfg.Logger.Warn("backend ejected", append(about, zap.Duration("for", g.cfg.EjectFor))...)
+	case nowDown:
+		g.cfg.Logger.Warn("backend down", about...)
 	}
 }
 
-// diagnose keeps b out when it has failed too often, or notes that it does not answer when it is the last. It
-// returns what the log should tell. The caller holds the lock.
-func (g *Group) diagnose(b *backend, now time.Time) (news string) {
+// news is what became of a backend through a failure.
+type news uint8
+
+const (
+	noNews news = iota
+	nowEjected
+	nowDown
+)
+
+// diagnose keeps b out when it has failed too often, or notes that it does not answer when it is the last. The
+// caller holds the lock.
+func (g *Group) diagnose(b *backend, now time.Time) (is news) {
 	switch {
 	case len(b.failures) >= g.cfg.EjectAfter && g.mayEject(b):
 		b.ejected, b.down = now.Add(g.cfg.EjectFor), false
 		b.failures = b.failures[:0]
 		until := b.ejected
 		time.AfterFunc(g.cfg.EjectFor, func() { g.readmit(b, until) })
-		news = "backend ejected"
-	case b.ejected.IsZero() && !b.down && b.failing(g.cfg, now):
+		is = nowEjected
+	case b.ejected.IsZero() && !b.down && b.silent(g.cfg) && !g.mayEject(b):
 		b.down = true
-		news = "backend down"
+		is = nowDown
 	default:
-		return ""
+		return noNews
 	}
 	b.since = now
 	b.ailing.Store(true)
-	return news
+	return is
 }
 
 // count remembers a failure. The caller holds the group's lock.
@@ -56,11 +74,11 @@ func (b *backend) count(cfg Config, now time.Time) {
 		b.failures = slices.Delete(b.failures, 0, excess)
 	}
 	served := b.served.Load()
-	if served != b.servedBefore || now.Sub(b.failedAt) > cfg.EjectWindow {
+	if served != b.servedBefore {
 		b.row = 0
 	}
 	b.row++
-	b.servedBefore, b.failedAt = served, now
+	b.servedBefore = served
 }
 
 // mayEject reports whether b is in, and not the last that is: with nothing left to try, a backend that often

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
@@ -50,6 +51,9 @@ func TestFailingBackendIsKeptOutForAWhile(t *testing.T) {
 		}
 		if n := logs.FilterMessage("backend readmitted").Len(); n != 1 {
 			t.Errorf("return was logged %d times", n)
+		}
+		if logs.Len() != 2 {
+			t.Errorf("log = %+v", logs.All())
 		}
 		drain(t, g)
 	})
@@ -201,6 +205,48 @@ func TestReturningBackendServesTheQueue(t *testing.T) {
 	})
 }
 
+// A second attempt waits for another backend than the first. When that is kept out, with its worker not yet done, there
+// is nothing to wait for.
+func TestNobodyInsistsOnABackendThatIsKeptOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fate, released := make(chan struct{}), make(chan struct{})
+		attempts := 0
+		g := newGroup(t, Config{EjectAfter: 2, Policy: "round_robin", Backends: []BackendConfig{
+			{Addr: "cuts once", MaxInFlight: 1, Transport: &script{steps: []step{{err: errCut}, {}}}},
+			{Addr: "ejected", MaxInFlight: 1, Transport: tripFunc(func(r *http.Request) (*http.Response, error) {
+				if attempts++; attempts == 2 {
+					<-fate
+					return step{err: &fakeError{released: released}}.run(r)
+				}
+				return step{err: errCut}.run(r)
+			})},
+		}})
+		g.fail(g.backends[1], &Error{Err: errCut})
+		attempts = 1
+		held, err := g.acquire(t.Context(), &waiter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		go send(g, newRequest("POST", ""))
+		synctest.Wait()
+		done := make(chan error)
+		go func() {
+			_, err := send(g, newRequest("GET", ""))
+			done <- err
+		}()
+		synctest.Wait()
+		g.release(held)
+		synctest.Wait()
+		begun := time.Now()
+		close(fate)
+		if err := <-done; err != nil || time.Since(begun) > time.Second {
+			t.Errorf("after %v: %v; want the first backend again", time.Since(begun), err)
+		}
+		close(released)
+		drain(t, g)
+	})
+}
+
 func TestErrorsSayWhoIsToBlame(t *testing.T) {
 	for want, blame := range map[string]Blame{"backend": Backend, "client": Client, "gateway": Gateway} {
 		if blame.String() != want {
@@ -213,29 +259,50 @@ func TestErrorsSayWhoIsToBlame(t *testing.T) {
 	}
 }
 
-func TestGroupIsDownWhileItsLastBackendFails(t *testing.T) {
+// A dial may take three seconds where nobody even refuses it. One user every EjectFor is enough to find that out.
+func TestOneRequestFindsOutWhetherAGroupIsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		only := &script{steps: []step{{err: errDial}}}
-		g := newGroup(t, Config{QueueWait: time.Second, Backends: []BackendConfig{{Addr: "only", Transport: only}}})
-		if g.Down() {
-			t.Error("down before the first request")
+		var fate error = errDial
+		var tries atomic.Int32
+		g := newGroup(t, Config{Backends: oneBackend(tripFunc(func(r *http.Request) (*http.Response, error) {
+			tries.Add(1)
+			time.Sleep(3 * time.Second)
+			return step{err: fate}.run(r)
+		}), 0)})
+		ask := func(users, want int32) {
+			t.Helper()
+			before, slow := tries.Load(), int32(0)
+			done := make(chan time.Duration)
+			for range users {
+				go func() {
+					begun := time.Now()
+					resp, err := g.RoundTrip(newRequest("GET", "").WithContext(WithFallback(t.Context())))
+					if err == nil {
+						resp.Body.Close()
+					}
+					done <- time.Since(begun)
+				}()
+			}
+			for range users {
+				if <-done > 0 {
+					slow++
+				}
+			}
+			if tried := tries.Load() - before; tried != want || slow != want {
+				t.Errorf("%d of %d users tried it, %d had to wait; want %d", tried, users, slow, want)
+			}
 		}
-		if _, err := send(g, newRequest("GET", "")); err == nil || !g.Down() {
-			t.Errorf("err = %v, down = %v; want both", err, g.Down())
+		ask(3, 3)
+		ask(10, 0)
+		for range 5 {
+			time.Sleep(10 * time.Second)
+			ask(10, 1)
+			ask(10, 0)
 		}
+		fate = nil
 		time.Sleep(10 * time.Second)
-		if g.Down() {
-			t.Error("still down when it is worth a try again")
-		}
-		send(g, newRequest("GET", ""))
-		if !g.Down() {
-			t.Error("not down after that try has failed")
-		}
-		time.Sleep(9 * time.Second)
-		only.steps = []step{{}}
-		if _, err := send(g, newRequest("GET", "")); err != nil || g.Down() {
-			t.Errorf("err = %v, down = %v after an answer", err, g.Down())
-		}
+		ask(10, 1)
+		ask(10, 10)
 		drain(t, g)
 	})
 }
@@ -293,7 +360,7 @@ func TestLastBackendThatAnswersAtTimesIsUp(t *testing.T) {
 		for range 7 {
 			send(g, newRequest("POST", ""))
 			time.Sleep(time.Second)
-			if g.Down() || !g.Status()[0].Down.IsZero() {
+			if g.deaf() || !g.Status()[0].Down.IsZero() {
 				t.Fatalf("down: %+v", g.Status()[0])
 			}
 		}

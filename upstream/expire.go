@@ -28,7 +28,7 @@ func (g *Group) expire() {
 	for w := g.queue.first; w != nil; w = next {
 		next = w.next
 		if !w.deadline.After(now) {
-			g.dismiss(w, g.late(now))
+			g.dismiss(w, g.late())
 			continue
 		}
 		g.expireBy(w.deadline)
@@ -49,8 +49,8 @@ func (g *Group) dismiss(w *waiter, err error) {
 
 // late is the answer to a request that has waited for too long. It is told what it has waited for: its turn, or a
 // backend that answers. The caller holds the lock.
-func (g *Group) late(now time.Time) *Error {
-	if g.downAt(now) {
+func (g *Group) late() *Error {
+	if g.deaf() {
 		return g.unreachable()
 	}
 	return g.busy(ErrQueueTimeout)

@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -24,6 +23,7 @@ type Group struct {
 	drained  chan struct{}
 	quiet    bool        // drained is closed
 	cause    *Error      // of the last failure of a backend
+	retry    time.Time   // when a deaf group is worth a try again
 	timer    *time.Timer // runs expire; nil before anybody has waited
 	expiry   time.Time   // when; zero while it is not set
 }
@@ -39,7 +39,6 @@ type backend struct {
 	inFlight int
 	failures []time.Time // within the window, oldest first
 	row      int         // failures without an answer in between
-	failedAt time.Time   // the last time
 
 	servedBefore uint64 // served at the last failure
 
@@ -97,11 +96,10 @@ func (g *Group) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}()
 	resp, err := c.run()
-	var e *Error
-	if c.waiter.leaves && errors.Is(err, ErrUnreachable) && errors.As(err, &e) {
-		c.handOver(e)
-	}
 	done = err == nil
+	if !done {
+		c.mayLeave(err)
+	}
 	return resp, err
 }
 

@@ -57,13 +57,16 @@ type unsent struct {
 	resent bool // a backend had it, and the second attempt, the last, is still to come
 }
 
-// handOver lets go of what c holds, for e to bring to another group.
-func (c *call) handOver(e *Error) {
-	c.left = true
+// mayLeave has err bring what c holds to another group, if there is one and the request could not be sent.
+func (c *call) mayLeave(err error) {
+	var e *Error
+	if !c.waiter.leaves || !errors.Is(err, ErrUnreachable) || !errors.As(err, &e) {
+		return
+	}
+	c.left, e.elsewhere = true, true
 	if !c.upgrade {
 		e.unsent = &unsent{body: c.body, resent: c.resent}
 	}
-	e.elsewhere = true
 }
 
 // take returns the body, or nil when there is none, and leaves none.

@@ -6,13 +6,14 @@ import "time"
 type waiter struct {
 	key      uint64 // for the hash policy
 	avoid    []*backend
-	insists  bool      // it rather waits for another backend than takes one of avoid
-	strays   bool      // it takes one that is kept out when all others are of avoid
-	leaves   bool      // it does not wait for a group of which nothing can be reached
 	arrived  time.Time // its body was complete
 	deadline time.Time
-	extended bool // the deadline is later than that of others who arrived with it
 	ready    chan turn
+
+	insists  bool // it rather waits for another backend than takes one of avoid
+	strays   bool // it takes one that is kept out when all others are of avoid
+	leaves   bool // it does not wait for a group of which nothing can be reached
+	extended bool // the deadline is later than that of others who arrived with it
 
 	queued     bool
 	prev, next *waiter

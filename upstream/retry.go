@@ -91,7 +91,7 @@ func (c *call) next(ctx context.Context, b *backend, p *probe, failure error) (*
 	}
 	c.failure = wrapped
 	if verdict == elsewhere {
-		c.rounds.note(wrapped, p, c.g.cfg.QueueWait)
+		c.noteRefusal(wrapped, p)
 		return c.elsewhere(ctx, b, failure, wrapped)
 	}
 	c.resent = true

@@ -26,12 +26,13 @@ type rounds struct {
 	met     bool          // in this round some backend was there, though it did not take the request
 }
 
-func (r *rounds) note(failure *Error, p *probe, most time.Duration) {
-	if r.begun.IsZero() {
-		r.begun = time.Now()
+func (c *call) noteRefusal(failure *Error, p *probe) {
+	if c.rounds == nil {
+		c.rounds = &rounds{begun: time.Now()}
 	}
+	r := c.rounds
 	r.met = r.met || p.connected() || failure.Busy()
-	r.hope = max(r.hope, min(patience(failure), most))
+	r.hope = max(r.hope, min(patience(failure), c.g.cfg.QueueWait))
 }
 
 // How long dials are repeated that fail as they would for ever, or for a moment while a backend starts.
@@ -83,7 +84,7 @@ func (c *call) endRound(ctx context.Context, failure *Error) error {
 	if c.waiter.leaves && !c.rounds.met && c.triedAll() {
 		return failure.unreachable()
 	}
-	r := &c.rounds
+	r := c.rounds
 	r.backoff = min(max(2*r.backoff, firstBackoff), lastBackoff)
 	err := c.pause(ctx, failure)
 	c.waiter.avoid = c.waiter.avoid[:0]

@@ -63,6 +63,26 @@ func TestFPMReloadThatKillsFailsNoGET(t *testing.T) {
 	}
 }
 
+// TestFPMRestartUnderLoadFailsNoGET: a restart ends the children at once and takes the socket away until PHP has started.
+func TestFPMRestartUnderLoadFailsNoGET(t *testing.T) {
+	pool := stack.FPM(t, stack.FPMConfig{})
+	p := startGateway(t, site(t)+fastcgiUpstream("app", pool))
+	v := visit(t, p)
+	stop := crowd(8, func() outcome { return v.get("/api/slow/20") })
+	for range 2 {
+		before := backendAt(t, p, pool).Served
+		eventually(t, "a few answers", func() bool { return backendAt(t, p, pool).Served >= before+12 })
+		pool.Stop()
+		pool.Start(t)
+	}
+	for _, o := range stop() {
+		if o.err != nil || o.status != http.StatusOK || o.took > 5*time.Second {
+			t.Errorf("%s, want 200 soon", o)
+		}
+	}
+	p.alive(t)
+}
+
 // TestFPMReloadWaitsForAScript: one that takes longer than the reload is answered by the child it began in.
 func TestFPMReloadWaitsForAScript(t *testing.T) {
 	pool := stack.FPM(t, stack.FPMConfig{Children: 2})
