@@ -21,7 +21,7 @@ help:
 	@echo 'make test    all tests; installs PHP-FPM, Laravel, nginx and so on from Debian first (as root)'
 	@echo 'make unit    the tests that need Go and a C compiler only'
 	@echo 'make stack   the tests on real stacks'
-	@echo 'make bench   compare with nginx and Caddy on this machine'
+	@echo 'make bench   compare with nginx and Caddy on this machine, in about 25 minutes'
 	@echo 'make fuzz    every fuzz target for $(fuzztime) (fuzztime=1m make fuzz)'
 	@echo 'make slow    5000 slow clients for a minute'
 	@echo 'make soak    the tests on real stacks, $(rounds) times over (rounds=50 make soak)'

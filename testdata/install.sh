@@ -3,7 +3,7 @@
 # Laravel, nginx and wrk from Debian, and FrankenPHP built over Debian's PHP. Takes
 # about a second when all is there. Only installing packages needs root.
 #   install.sh         all that `make test` needs
-#   install.sh bench   … and Caddy, which `make bench` compares with
+#   install.sh bench   … and what `make bench` needs besides: Caddy, and h2load from Debian
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 var=$here/var
@@ -14,7 +14,8 @@ packages=(
 )
 
 case ${1:-} in
-'' | bench) ;;
+'') ;;
+bench) packages+=(nghttp2-client) ;;
 *)
     echo "usage: $0 [bench]" >&2
     exit 2

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"debug/buildinfo"
 	"os"
 	"os/exec"
 	"regexp"
@@ -32,12 +33,33 @@ func gather(app *stack.Application, args []string) []fact {
 		{"Machine", cpuModel() + ", " + strconv.Itoa(runtime.NumCPU()) + " cores, " + memory()},
 		{"Kernel", orUnknown(said("uname", "-sr"))},
 		{"Gateway", orUnknown(said("git", "-C", root, "describe", "--always")) + changed + ", " + runtime.Version()},
-		{"nginx", find(`nginx/(\S+)`, said(nginxBinary(), "-v"))},
-		{"Caddy", find(`(v\S+)`, said(caddyBinary(app.Source), "version"))},
+		{"nginx", nginxVersion(said(nginxBinary(), "-V"))},
+		{"Caddy", moduleVersion(caddyBinary(app.Source))},
 		{"PHP-FPM", find(`PHP (\S+)`, said("php-fpm8.2", "-v")) + ", OPcache on, no JIT"},
 		{"Laravel", orUnknown(said("dpkg-query", "-W", "-f", "${Version}", "php-laravel-framework"))},
 		{"wrk", find(`wrk (\S+)`, said("wrk", "-v"))},
+		{"h2load", find(`h2load (\S+)`, said("h2load", "--version"))},
+		{"Certificate", "ECDSA P-256, signed by a root of the same kind that is not sent"},
 	}
+}
+
+// nginxVersion names the TLS library too, which may be newer than the one that nginx was built with.
+func nginxVersion(text string) string {
+	library := find(`(?m)^built with (\S+ \S+)`, text)
+	if running := find(`\(running with (\S+ \S+)`, text); running != "unknown" {
+		library = running
+	}
+	return find(`nginx/(\S+)`, text) + ", " + library
+}
+
+// moduleVersion is what the Go program says it was built from. Caddy's own command knows its version only when Caddy's
+// own scripts have built it.
+func moduleVersion(program string) string {
+	info, err := buildinfo.ReadFile(program)
+	if err != nil {
+		return "unknown"
+	}
+	return info.Main.Version + ", " + info.GoVersion
 }
 
 // said is what a command writes, trimmed. wrk and nginx write their versions as errors, and wrk fails.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -17,24 +20,43 @@ import (
 // front is a peer that runs.
 type front struct {
 	peer
-	addr string // host:port
-	pid  int
-	logs string // pattern of the files it writes
+	addr        string       // host:port
+	certificate *certificate // that it shows; nil for a plain listener
+	pid         int
+	logs        string // pattern of the files it writes
+}
+
+// measuredOn says whether the row is one of the peer's and for this listener.
+func (f *front) measuredOn(r row) bool {
+	return (f.certificate != nil) == r.overTLS() && f.peer.measuredOn(r)
+}
+
+// startAll starts a peer as often as these rows need it: a process for plain listeners and one for TLS. In one and
+// the same, the gateway would send the clients of the plain one to the other.
+func (r *rig) startAll(p peer, rows []row) (fronts []*front) {
+	for _, c := range []*certificate{nil, r.certificate} {
+		f := &front{peer: p, certificate: c}
+		if slices.ContainsFunc(rows, f.measuredOn) {
+			r.start(f)
+			fronts = append(fronts, f)
+		}
+	}
+	return fronts
 }
 
 // start starts a peer on the front core, with all its sites.
-func (r *rig) start(p peer) *front {
-	s := r.settings(p)
+func (r *rig) start(f *front) {
+	p := f.peer
+	s := r.settings(p, f.certificate)
 	argv, env, err := r.command(p, s)
 	if err != nil {
 		r.t.Fatalf("%s: %v", p.Key, err)
 	}
-	f := &front{peer: p, addr: s.Listen, logs: filepath.Join(s.Dir, "*.log")}
+	f.addr, f.logs = s.Listen, filepath.Join(s.Dir, "*.log")
 	f.pid = r.launch(p.Key, filepath.Join(s.Dir, "output.log"), r.cores.front(argv), env, func() error {
 		_, err := f.get(row{Host: plainHost, Path: "/hello"})
 		return err
 	})
-	return f
 }
 
 // command is how a peer is started.
@@ -148,19 +170,22 @@ func (r *rig) freeAddr() string {
 	return l.Addr().String()
 }
 
-// get asks once, as wrk will, and returns the body of an answer with 200.
+// get asks once, as the clients will, and returns the body of an answer with 200.
 func (f *front) get(r row) (string, error) {
-	req, err := http.NewRequest(http.MethodGet, "http://"+f.addr+r.Path, nil)
+	scheme := "http://"
+	if f.certificate != nil {
+		scheme = "https://"
+	}
+	req, err := http.NewRequest(http.MethodGet, scheme+r.Host+r.Path, nil)
 	if err != nil {
 		return "", err
 	}
 	for _, h := range browser {
 		req.Header.Set(h.name, h.value)
 	}
-	req.Host = r.Host
 	client := http.Client{
 		Timeout:       10 * time.Second,
-		Transport:     &http.Transport{DisableKeepAlives: true},
+		Transport:     f.transport(r),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	resp, err := client.Do(req)
@@ -173,6 +198,22 @@ func (f *front) get(r row) (string, error) {
 		err = fmt.Errorf("%s%s: %s", r.Host, r.Path, resp.Status)
 	}
 	return string(body), err
+}
+
+// transport connects to this peer, whatever host is asked for, and speaks one version of HTTP only.
+func (f *front) transport(r row) *http.Transport {
+	t := &http.Transport{
+		DisableKeepAlives: true, Protocols: new(http.Protocols),
+		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, f.addr)
+		},
+	}
+	t.Protocols.SetHTTP1(r.Client != http2)
+	t.Protocols.SetHTTP2(r.Client == http2)
+	if f.certificate != nil {
+		t.TLSClientConfig = &tls.Config{RootCAs: f.certificate.roots}
+	}
+	return t
 }
 
 // forgetLogs empties what the peer has logged: the disk need not hold a whole run.

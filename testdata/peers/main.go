@@ -40,11 +40,12 @@ func main() {
 	os.Exit(stack.Run(func(t stack.T) int { return run(t, opt) }))
 }
 
-// parts are what this program is when it starts itself: backends, and the peer that is Go's own proxy.
+// parts are what this program is when it starts itself: backends, the peer that is Go's own proxy, and clients.
 var parts = map[string]func(args []string) error{
-	"fastcgi":   func(args []string) error { return serveTrivial(os.Stdout, fastCGI(), "unix", args[0]) },
-	"http":      func(args []string) error { return serveTrivial(os.Stdout, plainHTTP(), "tcp", args[0]) },
-	"transport": func(args []string) error { return serveTransport(args[0], args[1]) },
+	"fastcgi":    func(args []string) error { return serveTrivial(os.Stdout, fastCGI(), "unix", args[0]) },
+	"http":       func(args []string) error { return serveTrivial(os.Stdout, plainHTTP(), "tcp", args[0]) },
+	"transport":  func(args []string) error { return serveTransport(args[0], args[1]) },
+	"handshakes": func(args []string) error { return shakeHands(os.Stdout, args[0]) },
 }
 
 func first(args []string) string {
@@ -54,11 +55,14 @@ func first(args []string) string {
 	return args[0]
 }
 
+// defaultSeconds keeps a whole run well below half an hour.
+const defaultSeconds = 4
+
 func parse(args []string) (opt options, err error) {
 	flags := flag.NewFlagSet("peers", flag.ExitOnError)
 	flags.IntVar(&opt.Rounds, "rounds", fewestRounds, "how often everything is measured")
-	flags.IntVar(&opt.Seconds, "seconds", 5, "how long each measurement lasts")
-	flags.IntVar(&opt.Connections, "connections", 16, "connections that wrk holds")
+	flags.IntVar(&opt.Seconds, "seconds", defaultSeconds, "how long each measurement lasts")
+	flags.IntVar(&opt.Connections, "connections", 16, "requests under way at once")
 	rows := flags.String("rows", "", "keys of the rows, with commas; all by default")
 	peers := flags.String("peers", "", "keys of the peers, with commas; all by default")
 	if err := flags.Parse(args); err != nil {
@@ -92,7 +96,7 @@ func run(t stack.T, opt options) int {
 			fmt.Fprintf(os.Stderr, "\nLEFT OUT: %s\n\n", result.LeftOut[0])
 			continue
 		}
-		fronts = append(fronts, rig.start(p))
+		fronts = append(fronts, rig.startAll(p, result.Rows)...)
 		result.Peers = append(result.Peers, p)
 	}
 	random := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
@@ -100,6 +104,8 @@ func run(t stack.T, opt options) int {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
+	sameTLS(result.Samples)
+	result.Facts = append(result.Facts, tlsFacts(result.Samples, result.Peers)...)
 	return finish(t, result, rig.app.Source)
 }
 

@@ -37,6 +37,14 @@ type settled struct {
 
 const warmUp = 1 // seconds of load before each measurement, which count for nothing
 
+// around is what a measurement takes besides its load: checks, and clients that start and end.
+const around = 300 * time.Millisecond
+
+// estimate is how long so many measurements take.
+func (s settled) estimate(cells int) time.Duration {
+	return time.Duration(cells) * (time.Duration(s.Seconds+warmUp)*time.Second + around)
+}
+
 // cell is one measurement that stands ahead.
 type cell struct {
 	round int
@@ -67,8 +75,9 @@ func plan(rounds int, rows []row, fronts []*front, r *rand.Rand) []cell {
 func measureAll(words io.Writer, cells []cell, s settled) ([]sample, error) {
 	var samples []sample
 	start := time.Now()
+	fmt.Fprintf(words, "%d measurements, about %s in all\n", len(cells), s.estimate(len(cells)).Round(time.Second))
 	for i, c := range cells {
-		left := time.Duration(len(cells)) * time.Duration(s.Seconds+warmUp) * time.Second
+		left := s.estimate(len(cells))
 		if i > 0 {
 			left = time.Since(start) / time.Duration(i) * time.Duration(len(cells)-i)
 		}
@@ -91,21 +100,21 @@ func measureAll(words io.Writer, cells []cell, s settled) ([]sample, error) {
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// measure asks once, loads the peer, and asks once more: wrk counts answers but does not read them, and takes a
-// redirect for a good one.
+// measure asks once, loads the peer, and asks once more: wrk and h2load count answers but do not read them, and
+// wrk takes a redirect for a good one.
 func measure(c cell, s settled) (sample, error) {
 	got := sample{Round: c.round, Row: c.row.Key, Peer: c.front.Key}
 	if got.Invalid = c.check(); got.Invalid != "" {
 		return got, nil
 	}
-	if _, _, err := runWrk(c.front, c.row, warmUp, s.Connections); err != nil {
+	if _, _, err := runLoad(c.front, c.row, warmUp, s.Connections); err != nil {
 		return got, err
 	}
 	before, err := look(c.front.pid)
 	if err != nil {
 		return got, err
 	}
-	load, wrk, err := runWrk(c.front, c.row, s.Seconds, s.Connections)
+	load, client, err := runLoad(c.front, c.row, s.Seconds, s.Connections)
 	if err != nil {
 		return got, err
 	}
@@ -114,7 +123,7 @@ func measure(c cell, s settled) (sample, error) {
 		return got, err
 	}
 	got.load, got.Invalid = load, load.Bad
-	if err := got.account(before, after, wrk); err != nil {
+	if err := got.account(before, after, client); err != nil {
 		got.Invalid = err.Error()
 	}
 	if got.Invalid == "" {
@@ -155,8 +164,8 @@ func look(front int) (m moment, err error) {
 	return m, err
 }
 
-// account fills in what was used between two looks. wrk has come and gone between them.
-func (s *sample) account(before, after moment, wrk time.Duration) error {
+// account fills in what was used between two looks. The client has come and gone between them.
+func (s *sample) account(before, after moment, client time.Duration) error {
 	front, err := spent(before.front, after.front)
 	if err != nil {
 		return fmt.Errorf("the peer: %w", err)
@@ -167,7 +176,7 @@ func (s *sample) account(before, after moment, wrk time.Duration) error {
 	}
 	wall := after.at.Sub(before.at)
 	s.CPU = front
-	s.Others = max(0, (after.machine.busy-before.machine.busy-all-wrk).Seconds()/wall.Seconds())
+	s.Others = max(0, (after.machine.busy-before.machine.busy-all-client).Seconds()/wall.Seconds())
 	s.Stolen = (after.machine.stolen - before.machine.stolen).Seconds() / wall.Seconds()
 	return nil
 }

@@ -4,12 +4,13 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 )
 
 func allFronts() []*front {
 	var fronts []*front
 	for _, p := range allPeers() {
-		fronts = append(fronts, &front{peer: p})
+		fronts = append(fronts, &front{peer: p}, &front{peer: p, certificate: new(certificate)})
 	}
 	return fronts
 }
@@ -23,6 +24,9 @@ func TestEachRoundHasEveryPeerOnItsRows(t *testing.T) {
 	seen := map[key]int{}
 	for _, c := range cells {
 		seen[key{c.round, c.row.Key, c.front.Key}]++
+		if secure := c.front.certificate != nil; secure != c.row.overTLS() {
+			t.Errorf("row %s is asked of %s with TLS: %v", c.row.Key, c.front.Key, secure)
+		}
 	}
 	for round := 1; round <= 3; round++ {
 		for _, r := range allRows() {
@@ -55,6 +59,14 @@ func TestOrderOfPeersIsDrawnWithinRowAndRound(t *testing.T) {
 	}
 }
 
+func TestWholeRunTakesLessThanHalfAnHour(t *testing.T) {
+	cells := plan(fewestRounds, allRows(), allFronts(), rand.New(rand.NewPCG(1, 2)))
+	s := settled{Rounds: fewestRounds, Seconds: defaultSeconds}
+	if got := s.estimate(len(cells)); got > 25*time.Minute {
+		t.Errorf("%d measurements take %v, want 25 minutes at most", len(cells), got)
+	}
+}
+
 func TestEveryPeerAndRowIsSensible(t *testing.T) {
 	rows := allRows()
 	for _, p := range allPeers() {
@@ -74,7 +86,7 @@ func TestChooseNamesWhatItDoesNotKnow(t *testing.T) {
 		t.Errorf("choose = %v, %v; want e2 and a", got, err)
 	}
 	_, err = choose("--rows", "a,x", allRows(), key)
-	if want := `--rows: unknown "x"; want some of a,b,c,d,e,e2`; err == nil || err.Error() != want {
+	if want := `--rows: unknown "x"; want some of a,b,c,d,e,e2,f,f2,g,g2,h,h2`; err == nil || err.Error() != want {
 		t.Errorf("err = %v, want %s", err, want)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cores says where programs run: the peer that is measured alone on one core, wrk and all backends on another.
+// cores says where programs run: the peer that is measured alone on one core, its clients and all backends on another.
 type cores struct {
 	Pinned bool `json:"pinned"`
 	Front  int  `json:"front"`
@@ -73,7 +73,7 @@ func (c cores) String() string {
 	if !c.Pinned {
 		return fmt.Sprintf("nothing pinned: %d core", runtime.NumCPU())
 	}
-	return fmt.Sprintf("the peer on core %d, wrk and all backends on core %d", c.Front, c.Back)
+	return fmt.Sprintf("the peer on core %d, clients and all backends on core %d", c.Front, c.Back)
 }
 
 // goEnv is the environment of the peers written in Go.

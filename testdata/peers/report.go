@@ -153,7 +153,7 @@ func (r *report) page(w io.Writer) {
 	fmt.Fprint(w, pageHead)
 	fmt.Fprint(w, "## This run\n\n")
 	facts := append(slices.Clone(r.Facts),
-		fact{"Settings", fmt.Sprintf("%d rounds, %d s each after %d s of warm-up, %d connections, 1 thread of wrk",
+		fact{"Settings", fmt.Sprintf("%d rounds, %d s each after %d s of warm-up, %d requests under way, clients of 1 thread",
 			r.Settled.Rounds, r.Settled.Seconds, warmUp, r.Settled.Connections)},
 		fact{"Cores", r.Cores.String()},
 		fact{"Disturbance", r.noise()})

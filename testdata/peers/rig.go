@@ -28,12 +28,21 @@ func (s site) CaddyAddress() string { return strings.Replace(s.Address, "unix:",
 
 // settings is what a peer's configuration is made from.
 type settings struct {
-	Dir    string // for its files
-	Listen string // host:port
-	User   string // that nginx stays, when root has started it
-	Keep   int    // connections to keep to each backend; 0 leaves that as it comes
-	Access bool   // whether there is an access log
+	Dir    string       // for its files
+	Listen string       // host:port
+	TLS    *certificate // nil for a plain listener
+	User   string       // that nginx stays, when root has started it
+	Keep   int          // connections to keep to each backend; 0 leaves that as it comes
+	Access bool         // whether there is an access log
 	Sites  []site
+}
+
+// Scheme is that of the listener.
+func (s settings) Scheme() string {
+	if s.TLS != nil {
+		return "https"
+	}
+	return "http"
 }
 
 func (s settings) Port() string { return s.Listen[strings.LastIndexByte(s.Listen, ':')+1:] }
@@ -56,6 +65,7 @@ type rig struct {
 	app         *stack.Application
 	cores       cores
 	connections int
+	certificate *certificate
 	gateway     string // the binary, built from this tree
 	hello       site   // the public folder whose index.php says hello
 	trivial     string // address of the FastCGI responder
@@ -70,6 +80,11 @@ func newRig(t stack.T, c cores, connections int) *rig {
 	if err := c.pinSelf(); err != nil {
 		t.Fatalf("%v", err)
 	}
+	var err error
+	hosts := []string{trivialHost, helloHost, laravelHost, residentHost, plainHost}
+	if r.certificate, err = newCertificate(r.app.Var, hosts); err != nil {
+		t.Fatalf("certificate: %v", err)
+	}
 	r.build()
 	r.hello = r.helloSite()
 	r.trivial = "unix:" + filepath.Join(r.app.Var, "trivial.sock")
@@ -83,7 +98,7 @@ func newRig(t stack.T, c cores, connections int) *rig {
 
 const residentWorkers = 2
 
-// newPool starts a pool with a child for every connection that wrk holds. Each peer that keeps connections has one
+// newPool starts a pool with a child for every request under way. Each peer that keeps connections has one
 // of its own: the children they occupy would be missing for the others.
 func (r *rig) newPool() *stack.Pool {
 	return stack.FPM(r.t, stack.FPMConfig{Children: r.connections})
@@ -129,8 +144,9 @@ func (r *rig) sites(pool *stack.Pool) []site {
 }
 
 // settings makes the folder of a peer and says how it is configured.
-func (r *rig) settings(p peer) settings {
-	s := settings{Dir: filepath.Join(r.app.Var, p.Key), Listen: r.freeAddr(), Access: !p.noLines}
+func (r *rig) settings(p peer, c *certificate) settings {
+	s := settings{Listen: r.freeAddr(), TLS: c, Access: !p.noLines}
+	s.Dir = filepath.Join(r.app.Var, p.Key+"-"+s.Scheme())
 	pool := r.pool
 	if p.kept {
 		s.Keep, pool = r.connections, r.newPool()

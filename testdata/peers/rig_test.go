@@ -90,3 +90,48 @@ func TestCaddyIsGivenAddressesAsItWritesThem(t *testing.T) {
 		}
 	}
 }
+
+func TestConfigurationsWithTLSShowOneCertificate(t *testing.T) {
+	c := someCertificate(t)
+	for _, peer := range []struct {
+		files []string
+		want  []string
+	}{
+		{[]string{"peers/nginx.conf.tmpl", "nginx/laravel.conf.tmpl", "nginx/octane.conf.tmpl"},
+			[]string{"listen 127.0.0.1:8080 ssl http2;", "ssl_certificate " + c.File + ";", "ssl_certificate_key " + c.Key + ";", "TLSv1.3"}},
+		{[]string{"peers/Caddyfile.tmpl"}, []string{"https://hello.bench:8080 {", "tls " + c.File + " " + c.Key, "protocols h1 h2"}},
+		{[]string{"peers/gateway.toml.tmpl"}, []string{"https://127.0.0.1:8080", `issuer = "files"`}},
+	} {
+		s := someSettings(t)
+		s.TLS = c
+		path, err := s.render("..", peer.files...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range peer.want {
+			if !strings.Contains(string(text), want) {
+				t.Errorf("%s lacks %q", path, want)
+			}
+		}
+	}
+}
+
+func TestConfigurationOfTheGatewayWithTLSIsValid(t *testing.T) {
+	s := someSettings(t)
+	s.TLS = someCertificate(t)
+	path, err := s.render("..", "peers/gateway.toml.tmpl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := conf.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(cfg.Listen) != 1 || cfg.Listen[0].Scheme != "https" || cfg.TLS.Cert != s.TLS.File || cfg.TLS.Key != s.TLS.Key {
+		t.Errorf("listen %v, tls %+v; want one https address and the files", cfg.Listen, cfg.TLS)
+	}
+}

@@ -8,12 +8,23 @@ import (
 
 // row is one thing that every peer is asked for.
 type row struct {
-	Key   string `json:"key"` // for --rows
-	Title string `json:"title"`
-	Host  string `json:"host"` // which site
-	Path  string `json:"path"`
-	want  string // the body of every answer
+	Key    string `json:"key"` // for --rows
+	Title  string `json:"title"`
+	Host   string `json:"host"` // which site
+	Path   string `json:"path"`
+	Client string `json:"client,omitempty"` // who asks over TLS; nobody on a plain row, which is wrk's
+	want   string // the body of every answer
 }
+
+// The clients of TLS listeners: two that make a connection for each request, and two of h2load, which keep theirs.
+const (
+	full    = "full handshakes"
+	resumed = "resumed handshakes"
+	http1   = "HTTP/1.1"
+	http2   = "HTTP/2"
+)
+
+func (r row) overTLS() bool { return r.Client != "" }
 
 // The sites of every peer, by the names of their hosts.
 const (
@@ -38,6 +49,12 @@ func allRows() []row {
 		{Key: "d", Title: "a static file of 1 KiB", Host: laravelHost, Path: file},
 		{Key: "e", Title: "HTTP to the resident Laravel, ping route", Host: residentHost, Path: "/api/ping", want: pong},
 		{Key: "e2", Title: "HTTP to a trivial backend: what Go's http.Transport costs", Host: plainHost, Path: "/hello", want: pong},
+		{Key: "f", Title: "TLS: a full handshake and the file of 1 KiB, a connection each", Host: laravelHost, Path: file, Client: full},
+		{Key: "f2", Title: "TLS: a resumed handshake and the file of 1 KiB, a connection each", Host: laravelHost, Path: file, Client: resumed},
+		{Key: "g", Title: "TLS, HTTP/1.1: a static file of 1 KiB", Host: laravelHost, Path: file, Client: http1},
+		{Key: "g2", Title: "TLS, HTTP/2: a static file of 1 KiB", Host: laravelHost, Path: file, Client: http2},
+		{Key: "h", Title: "TLS, HTTP/1.1: PHP-FPM, a script that says hello", Host: helloHost, Path: "/hello", Client: http1, want: hello},
+		{Key: "h2", Title: "TLS, HTTP/2: PHP-FPM, a script that says hello", Host: helloHost, Path: "/hello", Client: http2, want: hello},
 	}
 }
 
@@ -56,13 +73,13 @@ const reference = "nginx"
 
 func allPeers() []peer {
 	return []peer{
-		{Key: reference, kind: "nginx", rows: "a b c d e e2",
+		{Key: reference, kind: "nginx", rows: "a b c d e e2 f f2 g g2 h h2",
 			What: "as Laravel's and Octane's deployment pages have it: a connection to the backend for each request"},
 		{Key: "nginx-kept", kind: "nginx", kept: true, rows: "a b c e e2",
 			What: "the same with connections to the backend kept (`fastcgi_keep_conn`, `keepalive`)"},
-		{Key: "caddy", kind: "caddy", rows: "a b c d e e2",
+		{Key: "caddy", kind: "caddy", rows: "a b c d e e2 f f2 g g2 h h2",
 			What: "`php_fastcgi` and `file_server`, or `reverse_proxy`; FastCGI connections cannot be kept, HTTP ones are"},
-		{Key: "gateway", kind: "gateway", rows: "a b c d e e2",
+		{Key: "gateway", kind: "gateway", rows: "a b c d e e2 f f2 g g2 h h2",
 			What: "as it comes: a FastCGI connection for each request, at most 5 at once; HTTP connections are kept"},
 		{Key: "gateway-kept", kind: "gateway", kept: true, rows: "a b c",
 			What: "the same with FastCGI connections kept (`max_idle`)"},

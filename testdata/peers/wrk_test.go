@@ -56,24 +56,6 @@ func TestReportThatLacksSomethingIsAnError(t *testing.T) {
 	}
 }
 
-func TestTimesOfWrk(t *testing.T) {
-	for _, c := range []struct {
-		in   string
-		want time.Duration // 0: an error
-	}{
-		{in: "563.00us", want: 563 * time.Microsecond},
-		{in: "1.35ms", want: 1350 * time.Microsecond},
-		{in: "30.00s", want: 30 * time.Second},
-		{in: "1.50m", want: 90 * time.Second},
-		{in: "1.00h", want: time.Hour},
-		{in: "5.00"}, {in: "ms"}, {in: ""}, {in: "-1.00s"}, {in: "nans"}, {in: "1.0sm"}, {in: "1e9h"}, {in: "999999.00h"},
-	} {
-		if got, err := wrkTime(c.in); got != c.want || (err == nil) != (c.want > 0) {
-			t.Errorf("wrkTime(%q) = %v, %v; want %v", c.in, got, err, c.want)
-		}
-	}
-}
-
 func FuzzParseWrk(f *testing.F) {
 	f.Add(troubled)
 	f.Add(strings.Replace(troubled, "14666.80", "1e999", 1))
