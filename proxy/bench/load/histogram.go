@@ -1,0 +1,134 @@
+package load
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// longest is what a histogram can tell apart; longer times are counted as overflow.
+const longest = time.Minute
+
+// Histogram counts times from 1 microsecond to a minute, each with an error of at most 1 in 1,000, or 1 in 100 for a coarse
+// one. The zero value and nil are empty and take no times.
+type Histogram struct {
+	hdr      *hdrhistogram.Histogram
+	overflow int64
+}
+
+func newHistogram(digits int) *Histogram {
+	return &Histogram{hdr: hdrhistogram.New(1, longest.Microseconds(), digits)}
+}
+
+// Record counts d, rounded up to a whole microsecond.
+func (h *Histogram) Record(d time.Duration) {
+	if h.hdr.RecordValue(max(int64((d+time.Microsecond-1)/time.Microsecond), 1)) != nil {
+		h.overflow++
+	}
+}
+
+// Count is how many times were recorded, those beyond a minute among them.
+func (h *Histogram) Count() int64 {
+	if h == nil || h.hdr == nil {
+		return 0
+	}
+	return h.hdr.TotalCount() + h.overflow
+}
+
+// Overflow is how many times were longer than a minute.
+func (h *Histogram) Overflow() int64 {
+	if h == nil {
+		return 0
+	}
+	return h.overflow
+}
+
+// Quantile is the time that the share q of all does not exceed, q in 0 to 1. It is 0 for an empty histogram, and a minute
+// for what lies beyond one.
+func (h *Histogram) Quantile(q float64) time.Duration {
+	if h.Count() == 0 {
+		return 0
+	}
+	inside := float64(h.hdr.TotalCount()) / float64(h.Count())
+	if q > inside {
+		return longest
+	}
+	return time.Duration(h.hdr.ValueAtQuantile(100*q/inside)) * time.Microsecond
+}
+
+// Mean is that of the times up to a minute.
+func (h *Histogram) Mean() time.Duration {
+	if h.Count() == h.Overflow() {
+		return 0
+	}
+	return time.Duration(h.hdr.Mean() * float64(time.Microsecond))
+}
+
+// Max is the longest time.
+func (h *Histogram) Max() time.Duration {
+	switch {
+	case h.Count() == 0:
+		return 0
+	case h.overflow > 0:
+		return longest
+	}
+	return time.Duration(h.hdr.Max()) * time.Microsecond
+}
+
+// Merge adds what other holds.
+func (h *Histogram) Merge(other *Histogram) {
+	if other.Count() == 0 {
+		return
+	}
+	h.overflow += other.overflow + h.hdr.Merge(other.hdr)
+}
+
+func (h *Histogram) reset() {
+	h.hdr.Reset()
+	h.overflow = 0
+}
+
+// stored is how a histogram stands in a file.
+type stored struct {
+	HDR      string `json:"hdr_v2"`
+	Overflow int64  `json:"overflow,omitempty"`
+}
+
+// MarshalJSON writes the histogram as HdrHistogram's version 2, compressed, in base64.
+func (h *Histogram) MarshalJSON() ([]byte, error) {
+	if h == nil || h.hdr == nil {
+		return []byte("null"), nil
+	}
+	text, err := h.hdr.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(stored{string(text), h.overflow})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (h *Histogram) UnmarshalJSON(b []byte) error {
+	var s *stored
+	if err := json.Unmarshal(b, &s); err != nil {
+		return err
+	}
+	if s == nil {
+		*h = Histogram{}
+		return nil
+	}
+	if _, err := base64.StdEncoding.DecodeString(s.HDR); err != nil {
+		return fmt.Errorf("histogram: %w", err)
+	}
+	hdr, err := hdrhistogram.Decode([]byte(s.HDR))
+	if err != nil {
+		return fmt.Errorf("histogram: %w", err)
+	}
+	if s.Overflow < 0 {
+		return fmt.Errorf("histogram: overflow %d", s.Overflow)
+	}
+	h.hdr, h.overflow = hdr, s.Overflow
+	return nil
+}

@@ -1,0 +1,105 @@
+package load
+
+import (
+	"context"
+	"time"
+)
+
+// spinAbove is the rate from which on the last bit of a wait is spent looking at the clock: a sleep is late by a millisecond,
+// which at such a rate is several requests.
+const (
+	spinAbove = 2000.0
+	spinFor   = 200 * time.Microsecond
+)
+
+// open sends requests when they are due, each by a client that is free, or by a new one.
+func (e *engine) open(ctx context.Context) {
+	jobs := make(chan job)
+	defer close(jobs)
+	due := newSchedule(e.plan)
+	clients := 0
+	for {
+		at := due.at()
+		if at >= e.plan.For || !e.waitFor(ctx, at) {
+			return
+		}
+		j := job{e.source.Next(), at}
+		e.record.issued(at, j.request.Route)
+		select {
+		case jobs <- j:
+			continue
+		default:
+		}
+		if clients < e.plan.InFlight {
+			clients++
+			e.clients.Go(func() { e.client(jobs, j) })
+			continue
+		}
+		// All are busy. It is sent when one is free, and its time counts from now all the same.
+		select {
+		case jobs <- j:
+		case <-ctx.Done():
+			return // it was due and could not be sent: it hangs as those do that are in its way
+		}
+	}
+}
+
+// waitFor returns when at has come, or false when ctx has ended before.
+func (e *engine) waitFor(ctx context.Context, at time.Duration) bool {
+	for {
+		left := at - time.Since(e.start)
+		spin := e.plan.Rate > spinAbove && left < spinFor
+		switch {
+		case ctx.Err() != nil:
+			return false
+		case left <= 0:
+			return true
+		case spin:
+			continue
+		}
+		sleep := left
+		if e.plan.Rate > spinAbove {
+			sleep -= spinFor
+		}
+		if sleep > 10*time.Millisecond {
+			select {
+			case <-time.After(sleep):
+			case <-ctx.Done():
+				return false
+			}
+		} else {
+			time.Sleep(sleep)
+		}
+	}
+}
+
+// client sends first and then what comes from jobs.
+func (e *engine) client(jobs <-chan job, first job) {
+	c := newClient(e)
+	defer c.close()
+	c.send(first)
+	for j := range jobs {
+		c.send(j)
+	}
+}
+
+// closed has a number of clients send as fast as they get answers.
+func (e *engine) closed(ctx context.Context) {
+	next := make(chan struct{}, 1) // holds the right to use the source
+	next <- struct{}{}
+	for range e.plan.Closed {
+		e.clients.Go(func() {
+			c := newClient(e)
+			defer c.close()
+			for ctx.Err() == nil {
+				<-next
+				r := e.source.Next()
+				next <- struct{}{}
+				at := time.Since(e.start)
+				e.record.issued(at, r.Route)
+				c.send(job{r, at})
+			}
+		})
+	}
+	<-ctx.Done()
+}
