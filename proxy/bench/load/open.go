@@ -12,8 +12,11 @@ const (
 	spinFor   = 200 * time.Microsecond
 )
 
-// open sends requests when they are due, each by a client that is free, or by a new one.
+// open sends requests when they are due, each by a client that is free, or by a new one. Those that could not be sent in
+// their time are sent late, as long as there is time for answers.
 func (e *engine) open(ctx context.Context) {
+	ctx, done := context.WithDeadline(ctx, e.start.Add(e.plan.For+e.plan.Drain))
+	defer done()
 	jobs := make(chan job)
 	defer close(jobs)
 	due := newSchedule(e.plan)
@@ -85,6 +88,8 @@ func (e *engine) client(jobs <-chan job, first job) {
 
 // closed has a number of clients send as fast as they get answers.
 func (e *engine) closed(ctx context.Context) {
+	ctx, done := context.WithDeadline(ctx, e.start.Add(e.plan.For))
+	defer done()
 	next := make(chan struct{}, 1) // holds the right to use the source
 	next <- struct{}{}
 	for range e.plan.Closed {

@@ -53,12 +53,10 @@ func Run(ctx context.Context, p Plan, source Source, arm Arm, judge Judge, watch
 	use := beginUse()
 	e.start = time.Now()
 	defer e.watch(watch)()
-	issuing, done := context.WithDeadline(ctx, e.start.Add(p.For))
-	defer done()
 	if p.Closed > 0 {
-		e.closed(issuing)
+		e.closed(ctx)
 	} else {
-		e.open(issuing)
+		e.open(ctx)
 	}
 	issued := min(time.Since(e.start), p.For)
 	oldest := e.flights.oldest(time.Now())
