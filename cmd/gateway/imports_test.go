@@ -26,6 +26,8 @@ var arrows = map[string][]string{
 	"proxy/observe":    {},
 	"proxy/certs":      {"proxy/observe"},
 	"proxy/admin":      {"proxy/observe"},
+	"proxy/bench/stat": {},
+	"proxy/bench/load": {},
 	"proxy": {
 		"conf", "fastcgi", "upstream", "upstream/spool", "proxy/static", "proxy/http1", "proxy/identity", "proxy/limit",
 		"proxy/observe", "proxy/certs", "proxy/admin",

@@ -10,8 +10,9 @@ import (
 
 // Interval is a range with an estimate in it.
 type Interval struct {
-	Estimate  float64 `json:"estimate"`
-	Low, High float64
+	Estimate float64 `json:"estimate"`
+	Low      float64 `json:"low"`
+	High     float64 `json:"high"`
 }
 
 // Contains says whether v lies in the interval, its ends included.
