@@ -16,7 +16,8 @@ import (
 	"gateway/proxy/observe"
 )
 
-// maintenance answers in place of an application that is down.
+// maintenance answers in place of an application that is down. It stands behind the files, which are served as ever, as
+// they are where PHP alone knows of it.
 type maintenance struct {
 	next  http.Handler
 	own   *limit.Down   // set when the configuration takes the application down

@@ -52,7 +52,8 @@ func (l rate) take(r *http.Request) (time.Duration, bool) {
 	return l.TakeAddress(identity.IP(r)) // also without the header, or leaving it out would be the way round
 }
 
-// limitRates holds a request back until every rate allows it, or refuses it.
+// limitRates holds a request back until every rate allows it, or refuses it. One that a later rate refuses has been
+// counted by those before: to give it back would let a client try for free.
 func limitRates(rates []rate) layer {
 	return func(next http.Handler) http.Handler {
 		if len(rates) == 0 {
