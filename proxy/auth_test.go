@@ -20,8 +20,8 @@ func TestPasswordIsAskedFor(t *testing.T) {
 	write(t, f.public+"/a.txt", "a")
 	for lines, want := range map[string]string{
 		"": "401", "Authorization: Basic YWxpY2U6b3BlbjogYQ==\r\n": "401", "Authorization: Bearer x\r\n": "401",
-		"Authorization: Basic YWxpY2U6b3BlbjogYQ==\r\nAuthorization: " + basic("alice", "open: sesame") + "\r\n": "401",
-		"Authorization: " + basic("alice", "open: sesame") + "\r\n":                                              "200", "Authorization: " + basic("bob", "open: sesame") + "\r\n": "401",
+		"Authorization: " + basic("alice", "open: sesame") + "\r\nAuthorization: " + basic("root", "") + "\r\n": "401",
+		"Authorization: " + basic("alice", "open: sesame") + "\r\n":                                             "200", "Authorization: " + basic("bob", "open: sesame") + "\r\n": "401",
 	} {
 		answer := f.from("1.2.3.4", "GET /a.txt\n"+lines)
 		if status(answer) != want || (want == "401") != strings.Contains(answer, "\r\nWww-Authenticate: Basic realm=\"Shop\", charset=\"UTF-8\"\r\n") {

@@ -115,7 +115,7 @@ func TestConfigurationTakesTheApplicationDown(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "down.html")
 	write(t, page, "<p>back soon")
 	f := serve(t, guarded(responder, `maintenance = { enabled = true, retry_after = "2m", secret = "key", allow = ["192.0.2.0/24"], page = "`+page+`" }`))
-	answer := f.from("1.2.3.4", "GET /\nConnection: upgrade\r\nUpgrade: websocket\r\n")
+	answer := f.raw("GET / HTTP/1.1\r\nHost: x\r\nConnection: upgrade, close\r\nUpgrade: websocket\r\n\r\n")
 	if status(answer) != "503" || headerOf(answer, "Retry-After") != "120" || !strings.HasSuffix(answer, "\r\n\r\n<p>back soon") {
 		t.Errorf("down: %q", answer)
 	}
@@ -131,15 +131,22 @@ func TestConfigurationTakesTheApplicationDown(t *testing.T) {
 	}
 }
 
-// Reverb, which has the WebSockets, is not down when the application is.
+// Reverb, which has the WebSockets, is not down when the application is. A configuration takes down all of the site.
 func TestUpgradeIsNotForTheApplicationThatIsDown(t *testing.T) {
 	octane := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusTeapot) }))
 	defer octane.Close()
-	f := serve(t, octaneSite(octane.Listener.Addr().String(), ""))
-	write(t, filepath.Join(f.dir, downFile), `{}`)
-	for lines, want := range map[string]string{"Connection: upgrade\r\nUpgrade: websocket\r\n": "418", "": "503"} {
-		if got := status(f.raw("GET /app HTTP/1.1\r\nHost: x\r\n" + lines + "Connection: close\r\n\r\n")); got != want {
-			t.Errorf("%q: %s, want %s", lines, got, want)
+	artisan := octaneSite(octane.Listener.Addr().String(), "")
+	configured := strings.Replace(artisan, "app =", "maintenance = { enabled = true }\napp =", 1)
+	const upgrade = "Connection: upgrade\r\nUpgrade: websocket\r\n"
+	for _, c := range []struct{ site, lines, want string }{
+		{artisan, upgrade, "418"}, {artisan, "", "503"}, {configured, upgrade, "503"}, {configured, "", "503"},
+	} {
+		f := serve(t, c.site)
+		if c.site == artisan {
+			write(t, filepath.Join(f.dir, downFile), `{}`)
+		}
+		if got := status(f.raw("GET /app HTTP/1.1\r\nHost: x\r\n" + c.lines + "Connection: close\r\n\r\n")); got != c.want {
+			t.Errorf("%q: %s, want %s\n%s", c.lines, got, c.want, c.site)
 		}
 	}
 }

@@ -75,6 +75,14 @@ func TestStreamsOfAClientAreLimited(t *testing.T) {
 			t.Errorf("a stream within the limit: %d, want 200", got)
 		}
 	}
+	go func() { ended <- askFor(t, client, "a.test").StatusCode }()
+	select {
+	case <-asked:
+		answer <- true
+		<-ended
+	case got := <-ended:
+		t.Errorf("after those have ended: %d, want that it is asked for", got)
+	}
 }
 
 // What a proxy calls the host is not what its connection is made for.

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -78,23 +79,39 @@ func TestConnWithoutAHeaderFails(t *testing.T) {
 }
 
 func TestConnWaitsForItsHeaderOnlySoLong(t *testing.T) {
-	client, conn := pair(t, ConnConfig{Timeout: 50 * time.Millisecond})
+	client, conn := pair(t, ConnConfig{Timeout: 300 * time.Millisecond})
 	send(t, client, "PROXY TCP4 1.2.3.4")
+	ended := make(chan error, 1)
+	go func() {
+		_, err := conn.Read(make([]byte, 10))
+		ended <- err
+	}()
+	for reading := false; !reading; runtime.Gosched() {
+		conn.mu.Lock()
+		reading = conn.reading
+		conn.mu.Unlock()
+	}
 	// A deadline of the server's own does not prolong the wait.
 	conn.SetDeadline(time.Now().Add(time.Hour))
-	if _, err := conn.Read(make([]byte, 10)); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("read: %v, want a deadline", err)
+	select {
+	case err := <-ended:
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("read: %v, want a deadline", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the header is still waited for")
 	}
 }
 
 // The deadline that a server sets before it reads holds after the header, too.
 func TestConnKeepsTheDeadlineOfItsServer(t *testing.T) {
-	client, conn := pair(t, ConnConfig{})
+	client, conn := pair(t, ConnConfig{Timeout: 20 * time.Second})
 	conn.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
 	send(t, client, "PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\n")
 	conn.RemoteAddr()
-	if _, err := conn.Read(make([]byte, 10)); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("read: %v, want a deadline", err)
+	begun := time.Now()
+	if _, err := conn.Read(make([]byte, 10)); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(begun) > 10*time.Second {
+		t.Errorf("read: %v after %s, want a deadline of 200ms", err, time.Since(begun))
 	}
 }
 

@@ -78,15 +78,15 @@ func (r *Rate) take(key uint64) (time.Duration, bool) {
 		return wait, false
 	}
 	if !known {
-		part.makeRoom(now)
+		part.makeRoom()
 	}
 	part.ends[key] = end + r.interval
 	return wait, true
 }
 
-// makeRoom lets go of one that has no burst to pay back any more, or else of that which has the least. A map begins
-// to be walked anywhere, so it is enough to look at a few.
-func (p *ratePart) makeRoom(now time.Duration) {
+// makeRoom lets go of the one that has the least to pay back, which may be nothing any more. A map begins to be walked
+// anywhere, so it is enough to look at a few.
+func (p *ratePart) makeRoom() {
 	if p.ends == nil {
 		p.ends = make(map[uint64]time.Duration)
 	}
@@ -97,9 +97,6 @@ func (p *ratePart) makeRoom(now time.Duration) {
 	for key, end := range p.ends {
 		if looked == 0 || end < least {
 			least, at = end, key
-		}
-		if end <= now {
-			delete(p.ends, key)
 		}
 		if looked++; looked == sample {
 			break

@@ -50,6 +50,23 @@ func TestPasswords(t *testing.T) {
 	}
 }
 
+// Else the names that there are could be found out by the time that an answer takes.
+func TestNameThatIsNotThereTakesAsLong(t *testing.T) {
+	u := usersOf(t, map[string]string{"alice": hash(t, "secret", 7), "bob": hash(t, "secret", 4)})
+	shortest := func(name string) time.Duration {
+		least := time.Hour
+		for i := range 3 {
+			begun := time.Now()
+			u.Check(t.Context(), here, name, fmt.Sprint("wrong", i))
+			least = min(least, time.Since(begun))
+		}
+		return least
+	}
+	if there, not := shortest("alice"), shortest("carol"); not < there/4 {
+		t.Errorf("%s for a name that is there, %s for one that is not", there, not)
+	}
+}
+
 func TestHashThatIsNone(t *testing.T) {
 	if _, err := NewUsers(map[string]string{"alice": "secret"}); err == nil {
 		t.Error("a password in clear is taken for a hash")
@@ -58,7 +75,7 @@ func TestHashThatIsNone(t *testing.T) {
 
 // A page's requests come together, and each would cost as much as a login is meant to.
 func TestPasswordIsComparedOnce(t *testing.T) {
-	u := usersOf(t, map[string]string{"alice": hash(t, "secret", 10)})
+	u := usersOf(t, map[string]string{"alice": hash(t, "secret", 6)})
 	var group sync.WaitGroup
 	var right atomic.Int64
 	for range 2 * mostGuesses {
