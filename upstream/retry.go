@@ -115,8 +115,8 @@ func (c *call) next(ctx context.Context, b *backend, p *probe, failure error) (*
 }
 
 // dying is how long a server of several processes may go on to accept connections, and to break them off, while it
-// is killed: until the last of its processes is gone. Some 40 ms were seen on a busy machine.
-const dying = 100 * time.Millisecond
+// is killed: until the last of its processes is gone. A tenth of a second was seen on a busy machine.
+const dying = 200 * time.Millisecond
 
 // letEnd waits until b, which has broken a connection off, is either well or gone, so that the last attempt is not
 // lost on it. The slot is given back when the request ends meanwhile.
