@@ -36,21 +36,21 @@ type backlog struct {
 	storage
 	room, more chan struct{} // something was taken or abandoned; something was put or ended
 
-	refused bool             // the backend had to wait for disk; the putter's alone
-	taken   *[burstSize]byte // behind what take returned last, if that is counted; the taker's alone
-	scratch []byte           // the same if it is not
+	refused bool         // the backend had to wait for disk; the putter's alone
+	taken   *spool.Piece // behind what take returned last, if that is counted; the taker's alone
+	scratch []byte       // the same if it is not
 
 	mu       sync.Mutex // guards all below
-	queue    []burst
+	queue    []piece
 	file     *spool.File
 	from, to int64 // what of the file is still to be taken
 	ended    bool
 	gone     bool
 }
 
-// burst is a piece of an answer in memory, counted in the budget.
-type burst struct {
-	bytes  *[burstSize]byte
+// piece is a part of an answer in memory.
+type piece struct {
+	*spool.Piece
 	length int
 }
 
@@ -102,7 +102,7 @@ func (b *backlog) store(p []byte) (int, error) {
 		return 0, errAbandoned
 	}
 	if b.from == b.to {
-		if n := b.keep(p, b.budget.TakeMemory); n > 0 {
+		if n := b.keep(p, b.budget.Take); n > 0 {
 			return n, nil
 		}
 	}
@@ -112,7 +112,7 @@ func (b *backlog) store(p []byte) (int, error) {
 		return len(p), nil
 	case len(b.queue) == 0 && b.from == b.to:
 		// With nothing to write nobody would ever take anything.
-		return b.keep(p, b.overdraw), nil
+		return b.keep(p, b.budget.Overdraw), nil
 	case err != spool.ErrLimit && !b.refused:
 		b.refused = true
 		b.budget.Refuse(err)
@@ -120,23 +120,22 @@ func (b *backlog) store(p []byte) (int, error) {
 	return 0, nil
 }
 
-func (b *backlog) overdraw(n int) bool {
-	b.budget.OverdrawMemory(n)
-	return true
-}
-
-// keep adds to the last burst, or to a new one if take grants it.
-func (b *backlog) keep(p []byte, take func(int) bool) int {
+// keep adds to the last piece, or to a new one if take has one.
+func (b *backlog) keep(p []byte, take func() *spool.Piece) int {
 	last := len(b.queue) - 1
-	if last < 0 || b.queue[last].length == burstSize {
-		if len(b.queue) == backlogMemory/burstSize || !take(burstSize) {
+	if last < 0 || b.queue[last].length == spool.PieceSize {
+		if len(b.queue) == backlogMemory/spool.PieceSize {
 			return 0
 		}
-		b.queue = append(b.queue, burst{bytes: bursts.Get().(*[burstSize]byte)})
+		fresh := take()
+		if fresh == nil {
+			return 0
+		}
+		b.queue = append(b.queue, piece{Piece: fresh})
 		last++
 	}
 	to := &b.queue[last]
-	n := copy(to.bytes[to.length:], p)
+	n := copy(to.Piece[to.length:], p)
 	to.length += n
 	return n
 }
@@ -169,7 +168,7 @@ func (b *backlog) take() (p []byte, end bool, err error) {
 	defer b.mu.Unlock()
 	switch {
 	case len(b.queue) > 0:
-		b.taken, p = b.queue[0].bytes, b.queue[0].bytes[:b.queue[0].length]
+		b.taken, p = b.queue[0].Piece, b.queue[0].Piece[:b.queue[0].length]
 		b.queue = append(b.queue[:0], b.queue[1:]...)
 	case b.from < b.to:
 		if p, err = b.read(); err != nil {
@@ -201,8 +200,7 @@ func (b *backlog) read() ([]byte, error) {
 
 // buffer returns what a piece of the file is read into.
 func (b *backlog) buffer() []byte {
-	if b.budget.TakeMemory(burstSize) {
-		b.taken = bursts.Get().(*[burstSize]byte)
+	if b.taken = b.budget.Take(); b.taken != nil {
 		return b.taken[:]
 	}
 	if b.scratch == nil {
@@ -214,14 +212,9 @@ func (b *backlog) buffer() []byte {
 // drop gives back what was taken last.
 func (b *backlog) drop() {
 	if b.taken != nil {
-		b.free(b.taken)
+		b.budget.Give(b.taken)
 		b.taken = nil
 	}
-}
-
-func (b *backlog) free(bytes *[burstSize]byte) {
-	bursts.Put(bytes)
-	b.budget.GiveMemory(burstSize)
 }
 
 // wait returns when there may be something to take.
@@ -257,7 +250,7 @@ func (b *backlog) abandon() {
 func (b *backlog) close() {
 	b.drop()
 	for _, one := range b.queue {
-		b.free(one.bytes)
+		b.budget.Give(one.Piece)
 	}
 	b.queue = nil
 	if b.file != nil {

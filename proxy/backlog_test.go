@@ -208,19 +208,19 @@ func TestBacklogWithoutRoomHoldsTheBackendBack(t *testing.T) {
 }
 
 func TestBacklogFindsRoomThatOthersGiveBack(t *testing.T) {
-	budget := spool.NewBudget(burstSize, 0, nil)
+	budget := spool.NewBudget(spool.PieceSize, 0, nil)
 	b := testBacklog(t, storage{budget: budget, dir: t.TempDir(), limit: 1 << 30})
-	budget.TakeMemory(burstSize)
+	other := budget.Take()
 	if err := b.put(make([]byte, burstSize)); err != nil {
 		t.Fatal(err)
 	}
 	put := make(chan error)
 	go func() { put <- b.put(make([]byte, burstSize)) }()
-	budget.SetLimits(4*burstSize, 0)
+	budget.SetLimits(4*spool.PieceSize, 0)
 	if err := <-put; err != nil { // though nobody took anything
 		t.Error(err)
 	}
-	budget.GiveMemory(burstSize)
+	budget.Give(other)
 }
 
 // An endless answer to a client that keeps up, a little behind, must not leave an endless file.

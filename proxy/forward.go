@@ -111,7 +111,7 @@ func (f *forward) answer(w http.ResponseWriter, r *http.Request, resp *http.Resp
 	begun := time.Now()
 	defer func() { rec.Body = time.Since(begun) }()
 	relay := newRelay(w, resp.StatusCode, f.storage)
-	defer relay.backlog.close()
+	defer relay.close()
 	backendErr, clientErr := f.body(relay, r, resp, atOnce)
 	switch {
 	case clientErr != nil || errors.Is(r.Context().Err(), context.Canceled):

@@ -142,6 +142,28 @@ func (r *relay) finish(backendErr, putErr error) (error, error) {
 	return backendErr, r.writeErr
 }
 
+// close gives back what the relay holds. After a panic its goroutine may be at work still, on memory that nobody else
+// may have before it has ended, which it does with the connection.
+func (r *relay) close() {
+	r.mu.Lock()
+	written := r.written
+	r.phase = settled
+	r.mu.Unlock()
+	if written == nil {
+		return
+	}
+	select {
+	case <-written:
+		r.backlog.close()
+	default:
+		r.backlog.finish()
+		go func() {
+			<-written
+			r.backlog.close()
+		}()
+	}
+}
+
 // write sends what the backlog has until that ends, and flushes whenever it is empty.
 func (r *relay) write() {
 	defer close(r.written)

@@ -30,7 +30,7 @@ func BenchmarkRelay(b *testing.B) {
 				if _, err := r.copy(src, false); err != nil {
 					b.Fatal(err)
 				}
-				r.backlog.close()
+				r.close()
 			}
 		})
 	}

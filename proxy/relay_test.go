@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gateway/upstream/spool"
 )
 
 // relayServer answers every request with what source gives, relayed.
@@ -24,7 +26,7 @@ func relayServerContext(t *testing.T, atOnce bool, writeTimeout time.Duration, s
 	results := make(chan error, 1)
 	server := httptest.NewServer(pace(writeTimeout, 0)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		relay := newRelay(w, 200, testStorage("", 1<<30))
-		defer relay.backlog.close()
+		defer relay.close()
 		backendErr, clientErr := relay.copy(source(r.Context()), atOnce)
 		results <- errors.Join(backendErr, clientErr)
 		if backendErr != nil && relay.client.started {
@@ -157,6 +159,24 @@ func TestRelayGivesUpOnAClientThatStopsReading(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Error("still waiting for the client")
 	}
+}
+
+// TestMemoryIsNobodyElsesWhileItIsSent breaks the handler off in the middle of an answer.
+func TestMemoryIsNobodyElsesWhileItIsSent(t *testing.T) {
+	s := storage{budget: spool.NewBudget(1<<20, 1<<30, nil), dir: t.TempDir(), limit: 1 << 30}
+	closed := make(chan spool.Usage, 1)
+	server := httptest.NewServer(pace(5*time.Second, 0)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() { closed <- s.budget.Usage() }()
+		relay := newRelay(w, 200, s)
+		defer relay.close()
+		_, _ = relay.copy(io.MultiReader(io.LimitReader(zeros{}, 24<<20), atEnd(func() { panic(http.ErrAbortHandler) })), false)
+	})))
+	defer server.Close()
+	get(t, server.URL)
+	if u := <-closed; u.Memory == 0 {
+		t.Error("the memory was given back while it was sent")
+	}
+	eventually(t, "all is given back", func() bool { u := s.budget.Usage(); return u.Memory == 0 && u.Disk == 0 })
 }
 
 // untilDone blocks until its context ends.

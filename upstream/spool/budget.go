@@ -18,12 +18,13 @@ const fileStep = 64 << 10
 // warnEvery is how seldom a Budget says again that the disk is spent.
 const warnEvery = time.Minute
 
-// Budget bounds what all that share it hold together: Spools, Files, and who takes memory of it directly. What finds
+// Budget bounds what all that share it hold together: Spools, Files, and who takes memory of it in Pieces. What finds
 // no memory goes to disk; what finds no disk is refused, and has to wait or to be turned away.
 //
-// A nil *Budget has no bounds. The limits may change at any time: what is held stays held.
+// For Spools and Files a nil *Budget has no bounds. The limits may change at any time: what is held stays held.
 type Budget struct {
 	memory, disk pot
+	pieces       pieces
 	rest         rest
 	refused      atomic.Int64
 	warned       atomic.Int64 // when, in Unix nanoseconds
@@ -81,18 +82,11 @@ func (b *Budget) Usage() Usage {
 	}
 }
 
-// TakeMemory reports whether n more bytes may be held in memory, and counts them if so.
-func (b *Budget) TakeMemory(n int) bool { return b == nil || b.memory.take(int64(n)) }
+// takeMemory reports whether n more bytes may be held in memory, and counts them if so.
+func (b *Budget) takeMemory(n int) bool { return b == nil || b.memory.take(int64(n)) }
 
-// OverdrawMemory counts n bytes that must be held, whatever the limit says.
-func (b *Budget) OverdrawMemory(n int) {
-	if b != nil {
-		b.memory.held.Add(int64(n))
-	}
-}
-
-// GiveMemory gives back n bytes that were taken.
-func (b *Budget) GiveMemory(n int) {
+// giveMemory gives back n bytes that were taken.
+func (b *Budget) giveMemory(n int) {
 	if b != nil {
 		b.memory.held.Add(int64(-n))
 	}

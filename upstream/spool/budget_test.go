@@ -60,6 +60,38 @@ func TestSpentMemorySendsTheRestToDisk(t *testing.T) {
 	}
 }
 
+func TestPiecesAreCountedAndUsedAgain(t *testing.T) {
+	const many = 3 * slabPieces
+	b := NewBudget(many*PieceSize, 0, nil)
+	for range 2 {
+		seen := make(map[*Piece]bool)
+		for i := range many {
+			p := b.Take()
+			if p == nil || seen[p] {
+				t.Fatalf("piece %d is %p, which is none or had already", i, p)
+			}
+			seen[p] = true
+			p[0], p[PieceSize-1] = byte(i), byte(i)
+		}
+		if b.Take() != nil {
+			t.Error("more than the limit")
+		}
+		extra := b.Overdraw()
+		held(t, b, (many+1)*PieceSize, 0)
+		b.Give(extra)
+		for p := range seen {
+			if p[0] != p[PieceSize-1] {
+				t.Error("two pieces overlap")
+			}
+			b.Give(p)
+		}
+		held(t, b, 0, 0)
+	}
+	if warm, all := len(b.pieces.warm), len(b.pieces.warm)+len(b.pieces.cold); warm != warmPieces || all > many+slabPieces {
+		t.Errorf("%d pieces stay, %d in all", warm, all)
+	}
+}
+
 func TestSpentDiskIsAnErrorThatPasses(t *testing.T) {
 	said := 0
 	b := NewBudget(0, 128<<10, func(error) { said++ })
@@ -203,8 +235,8 @@ func BenchmarkBudget(b *testing.B) {
 	defer f.Close()
 	b.Run("memory", func(b *testing.B) {
 		for b.Loop() {
-			budget.TakeMemory(32 << 10)
-			budget.GiveMemory(32 << 10)
+			p := budget.Take()
+			budget.Give(p)
 		}
 	})
 	b.Run("disk", func(b *testing.B) {

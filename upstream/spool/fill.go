@@ -63,7 +63,7 @@ func (s *Spool) makeRoom() []byte {
 	if most := int(s.cfg.Memory); used == size && used < most {
 		larger := min(max(2*size, firstRoom), most)
 		if more := larger - max(size, firstRoom); more > 0 {
-			if !s.cfg.Budget.TakeMemory(more) {
+			if !s.cfg.Budget.takeMemory(more) {
 				s.cfg.Memory = int64(used) // the rest goes to the file
 				return s.memory[used:used]
 			}

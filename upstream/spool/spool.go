@@ -176,7 +176,7 @@ func (s *Spool) Close() error {
 	}
 	s.closed = true
 	s.grown.Broadcast()
-	s.cfg.Budget.GiveMemory(s.taken)
+	s.cfg.Budget.giveMemory(s.taken)
 	s.memory, s.taken = nil, 0 // readers may be at it still, so that it cannot be used again
 	return s.file.Close()
 }
