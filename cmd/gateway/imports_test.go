@@ -25,6 +25,7 @@ var arrows = map[string][]string{
 	"proxy/http1":          {},
 	"proxy/observe":        {},
 	"proxy/certs":          {"proxy/observe"},
+	"proxy/certs/trust":    {},
 	"proxy/admin":          {"proxy/observe"},
 	"proxy/bench/stat":     {},
 	"proxy/bench/load":     {},
@@ -33,7 +34,7 @@ var arrows = map[string][]string{
 		"conf", "fastcgi", "upstream", "upstream/spool", "proxy/static", "proxy/http1", "proxy/identity", "proxy/limit",
 		"proxy/observe", "proxy/certs", "proxy/admin",
 	},
-	"cmd/gateway": {"conf", "proxy", "proxy/admin", "proxy/observe"},
+	"cmd/gateway": {"conf", "proxy", "proxy/admin", "proxy/certs/trust", "proxy/observe"},
 }
 
 func TestImportsFollowTheTable(t *testing.T) {
