@@ -110,7 +110,7 @@ func (f *forward) answer(w http.ResponseWriter, r *http.Request, resp *http.Resp
 	f.copyHeader(w.Header(), resp.Header)
 	begun := time.Now()
 	defer func() { rec.Body = time.Since(begun) }()
-	relay := newRelay(w, resp.StatusCode, f.storage)
+	relay := newRelay(w, r, resp.StatusCode, f.storage)
 	defer relay.close()
 	backendErr, clientErr := f.body(relay, r, resp, atOnce)
 	switch {

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"gateway/upstream/spool"
 )
 
 const (
@@ -25,6 +27,8 @@ var bursts = sync.Pool{New: func() any { return new([burstSize]byte) }}
 type relay struct {
 	client  clientWriter
 	backlog backlog
+	counted bool             // the first burst is of the budget as well
+	buffer  *[burstSize]byte // of the first burst, and what is read into after it
 
 	mu       sync.Mutex // guards phase, gathered and taken
 	phase    phase
@@ -35,11 +39,15 @@ type relay struct {
 	broken   bool          // the answer broke off; set before the backlog ends
 }
 
-// newRelay returns a relay to w. What the client has not taken waits in storage.
-func newRelay(w http.ResponseWriter, status int, storage storage) *relay {
+// newRelay returns a relay to w, the answer to r. What the client has not taken waits in storage.
+//
+// On a connection the kernel takes a short answer, whatever its client does. On a stream of HTTP/2 the client says how
+// much, which may be nothing on hundreds of them, so there the first burst counts.
+func newRelay(w http.ResponseWriter, r *http.Request, status int, storage storage) *relay {
 	return &relay{
 		client:  clientWriter{w: w, control: http.NewResponseController(w), status: status},
 		backlog: backlog{storage: storage},
+		counted: r.ProtoMajor > 1,
 	}
 }
 
@@ -57,7 +65,10 @@ func (r *relay) copy(src io.Reader, atOnce bool) (backendErr, clientErr error) {
 		r.stream()
 		return r.finish(r.pump(src, make([]byte, eventSize), nil, nil))
 	}
-	buffer := bursts.Get().(*[burstSize]byte)
+	buffer := r.takeBuffer()
+	if buffer == nil {
+		return r.copy(src, true)
+	}
 	var timer *time.Timer
 	for have := 0; ; {
 		n, err := src.Read(buffer[have:])
@@ -65,7 +76,7 @@ func (r *relay) copy(src io.Reader, atOnce bool) (backendErr, clientErr error) {
 		switch r.gather(buffer[:have], err) {
 		case streaming:
 			backendErr, putErr := r.pump(src, buffer[:], buffer[r.taken:have], err)
-			bursts.Put(buffer) // a slow client shall not keep it
+			r.giveBuffer() // a slow client shall not keep it
 			return r.finish(backendErr, putErr)
 		case settled:
 			if timer != nil {
@@ -74,13 +85,34 @@ func (r *relay) copy(src io.Reader, atOnce bool) (backendErr, clientErr error) {
 			if backendErr = err; err == io.EOF {
 				backendErr, clientErr = nil, r.client.writeWhole(buffer[:have])
 			}
-			bursts.Put(buffer)
+			r.giveBuffer()
 			return backendErr, clientErr
 		}
 		if timer == nil && have > 0 {
 			timer = time.AfterFunc(pause, r.paused)
 		}
 	}
+}
+
+// takeBuffer returns nil when the budget is asked and has none.
+func (r *relay) takeBuffer() *[burstSize]byte {
+	if r.counted {
+		r.buffer = (*[burstSize]byte)(r.backlog.budget.Take())
+	} else {
+		r.buffer = bursts.Get().(*[burstSize]byte)
+	}
+	return r.buffer
+}
+
+func (r *relay) giveBuffer() {
+	switch {
+	case r.buffer == nil:
+	case r.counted:
+		r.backlog.budget.Give((*spool.Piece)(r.buffer))
+	default:
+		bursts.Put(r.buffer)
+	}
+	r.buffer = nil
 }
 
 // gather notes all that has come so far and decides how to go on.
@@ -149,6 +181,7 @@ func (r *relay) close() {
 	written := r.written
 	r.phase = settled
 	r.mu.Unlock()
+	r.giveBuffer()
 	if written == nil {
 		return
 	}

@@ -18,6 +18,7 @@ func (s *sink) FlushError() error           { return nil }
 func BenchmarkRelay(b *testing.B) {
 	for name, size := range map[string]int{"page=8KB": 8 << 10, "answer=1MB": 1 << 20} {
 		b.Run(name, func(b *testing.B) {
+			r := &http.Request{ProtoMajor: 1}
 			in, w := make([]byte, size), &sink{http.Header{}}
 			s := testStorage("", 1<<30)
 			src := new(bytes.Reader)
@@ -26,11 +27,11 @@ func BenchmarkRelay(b *testing.B) {
 			for b.Loop() {
 				src.Reset(in)
 				clear(w.header)
-				r := newRelay(w, 200, s)
-				if _, err := r.copy(src, false); err != nil {
+				relay := newRelay(w, r, 200, s)
+				if _, err := relay.copy(src, false); err != nil {
 					b.Fatal(err)
 				}
-				r.close()
+				relay.close()
 			}
 		})
 	}

@@ -25,7 +25,7 @@ func relayServerContext(t *testing.T, atOnce bool, writeTimeout time.Duration, s
 	t.Helper()
 	results := make(chan error, 1)
 	server := httptest.NewServer(pace(writeTimeout, 0)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		relay := newRelay(w, 200, testStorage("", 1<<30))
+		relay := newRelay(w, r, 200, testStorage("", 1<<30))
 		defer relay.close()
 		backendErr, clientErr := relay.copy(source(r.Context()), atOnce)
 		results <- errors.Join(backendErr, clientErr)
@@ -167,7 +167,7 @@ func TestMemoryIsNobodyElsesWhileItIsSent(t *testing.T) {
 	closed := make(chan spool.Usage, 1)
 	server := httptest.NewServer(pace(5*time.Second, 0)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() { closed <- s.budget.Usage() }()
-		relay := newRelay(w, 200, s)
+		relay := newRelay(w, r, 200, s)
 		defer relay.close()
 		_, _ = relay.copy(io.MultiReader(io.LimitReader(zeros{}, 24<<20), atEnd(func() { panic(http.ErrAbortHandler) })), false)
 	})))
@@ -177,6 +177,51 @@ func TestMemoryIsNobodyElsesWhileItIsSent(t *testing.T) {
 		t.Error("the memory was given back while it was sent")
 	}
 	eventually(t, "all is given back", func() bool { u := s.budget.Usage(); return u.Memory == 0 && u.Disk == 0 })
+}
+
+// stuck is a client that takes nothing until it may.
+type stuck struct {
+	sink
+	written chan struct{}
+	may     <-chan struct{}
+}
+
+func (s *stuck) Write(p []byte) (int, error) {
+	select {
+	case s.written <- struct{}{}:
+	default:
+	}
+	<-s.may
+	return s.sink.Write(p)
+}
+
+// On hundreds of streams of one connection the client need not take anything, not even of short answers.
+func TestShortAnswersToStreamsCount(t *testing.T) {
+	for name, c := range map[string]struct{ memory, held int64 }{
+		"memory": {1 << 20, spool.PieceSize}, "no memory": {0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			may := make(chan struct{})
+			w := &stuck{sink{http.Header{}}, make(chan struct{}, 1), may}
+			s := storage{budget: spool.NewBudget(c.memory, 1<<30, nil), dir: t.TempDir(), limit: 1 << 30}
+			done := make(chan error)
+			go func() {
+				relay := newRelay(w, &http.Request{ProtoMajor: 2}, 200, s)
+				defer relay.close()
+				_, err := relay.copy(strings.NewReader(strings.Repeat("x", 20000)), false)
+				done <- err
+			}()
+			<-w.written
+			if u := s.budget.Usage(); u.Memory != c.held {
+				t.Errorf("%d bytes of memory are held, want %d", u.Memory, c.held)
+			}
+			close(may)
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+			eventually(t, "all is given back", func() bool { u := s.budget.Usage(); return u.Memory == 0 && u.Disk == 0 })
+		})
+	}
 }
 
 // untilDone blocks until its context ends.

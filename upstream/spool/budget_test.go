@@ -169,6 +169,32 @@ func TestFileSystemIsNotFilledUp(t *testing.T) {
 	}
 }
 
+// TestFullDiskIsNoRoomForAnybody: what others have taken since the last look is seen at the first write that fails.
+func TestFullDiskIsNoRoomForAnybody(t *testing.T) {
+	b := NewBudget(0, 1<<40, nil)
+	full, other := NewFile(t.TempDir(), 0, b), NewFile(t.TempDir(), 0, b)
+	defer other.Close()
+	defer full.Close()
+	for _, f := range []*File{full, other} {
+		if err := f.WriteAt(pattern(10), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	device, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full.file.Close()
+	full.file = device
+	var failed *Error
+	if err := full.WriteAt(pattern(10), 10); !errors.As(err, &failed) || !failed.Full() || !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("WriteAt = %v, want that there is no room", err)
+	}
+	if err := other.WriteAt(pattern(fileStep), 10); !errors.Is(err, ErrSpent) {
+		t.Errorf("WriteAt of another = %v, want that there is no room", err)
+	}
+}
+
 func TestFileGivesBackWhatWasRead(t *testing.T) {
 	b := NewBudget(0, 16<<20, nil)
 	f := NewFile(t.TempDir(), 0, b)
