@@ -30,6 +30,7 @@ var arrows = map[string][]string{
 	"proxy/bench/stat":     {},
 	"proxy/bench/load":     {},
 	"proxy/bench/workload": {"proxy/bench/load"},
+	"proxy/bench":          {"proxy/bench/load", "proxy/bench/stat", "proxy/bench/workload"},
 	"proxy": {
 		"conf", "fastcgi", "upstream", "upstream/spool", "proxy/static", "proxy/http1", "proxy/identity", "proxy/limit",
 		"proxy/observe", "proxy/certs", "proxy/admin",

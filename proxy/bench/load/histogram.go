@@ -132,3 +132,20 @@ func (h *Histogram) UnmarshalJSON(b []byte) error {
 	h.hdr, h.overflow = hdr, s.Overflow
 	return nil
 }
+
+// NewHistogram returns an empty histogram of the fine kind.
+func NewHistogram() *Histogram { return newHistogram(fine) }
+
+// ShareAbove is the share of times that are longer than d.
+func (h *Histogram) ShareAbove(d time.Duration) float64 {
+	if h.Count() == 0 {
+		return 0
+	}
+	var above int64
+	for _, bar := range h.hdr.Distribution() {
+		if bar.From > d.Microseconds() {
+			above += bar.Count
+		}
+	}
+	return float64(above+h.overflow) / float64(h.Count())
+}

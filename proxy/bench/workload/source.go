@@ -68,3 +68,12 @@ func (s *source) route() int {
 	drawn := s.random.Float64() * s.sums[len(s.sums)-1]
 	return min(sort.SearchFloat64s(s.sums, drawn), len(s.sums)-1)
 }
+
+// Request returns the request of one route, as its first user sends it.
+func (w *Workload) Request(route int) *load.Request {
+	user := 0
+	if w.Cookies == NoCookies {
+		user = -1
+	}
+	return w.Routes[route].request(route, user)
+}
