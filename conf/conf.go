@@ -27,6 +27,8 @@ type Config struct {
 	ForwardedHeader string `toml:"forwarded_header" default:"X-Forwarded-For" oneof:"X-Forwarded-For Forwarded"`
 	// ForwardedHost tells to believe them about the host too, which many proxies let a client choose. Default: false.
 	ForwardedHost bool `toml:"forwarded_host"`
+	// H2C tells to let TrustedProxies speak HTTP/2 to the http addresses of Listen, with prior knowledge. Default: false.
+	H2C bool `toml:"h2c"`
 	// TLS says where certificates come from.
 	TLS TLS `toml:"tls"`
 	// Log says what is logged and where to.
@@ -53,6 +55,23 @@ type Admin struct {
 	Endpoint `toml:"admin,admin" default:"unix:/run/gateway/admin.sock"`
 	// Token is asked from every caller when it is not empty. Default: none.
 	Token string `toml:"admin_token,secret"`
+}
+
+// TLS says where certificates come from.
+type TLS struct {
+	// Issuer is "acme", "internal" (an own authority, for machines without a public name) or
+	// "files". Default: acme.
+	Issuer string `toml:"issuer" default:"acme" oneof:"acme internal files"`
+	// Email is the contact given to the ACME authority. Default: none.
+	Email string `toml:"email"`
+	// CA is the URL of the ACME directory. Default: Let's Encrypt.
+	CA string `toml:"ca" default:"https://acme-v02.api.letsencrypt.org/directory"`
+	// CARoot is a PEM file of roots to trust when CA is spoken to. Default: those of the system.
+	CARoot string `toml:"ca_root,path"`
+	// Cert is the PEM file of the certificate and its chain, for Issuer "files" only.
+	Cert string `toml:"cert,path"`
+	// Key is the PEM file of the private key, for Issuer "files" only.
+	Key string `toml:"key,path"`
 }
 
 // Log says what is logged and where to.
@@ -104,6 +123,8 @@ type Limits struct {
 	// InFlightPerAddress limits the requests of one client that are answered at once, over all its connections and
 	// their HTTP/2 streams. Default: 0, which is no limit.
 	InFlightPerAddress int `toml:"in_flight_per_address" max:"1000000"`
+	// StreamsPerConnection limits the requests that a connection of HTTP/2 may have open. Default: 128.
+	StreamsPerConnection int `toml:"streams_per_connection" default:"128" min:"1" max:"10000"`
 	// Grace is how long requests may go on after the gateway was told to stop. Default: 30 s.
 	Grace time.Duration `toml:"grace,duration" default:"30s" max:"24h"`
 }

@@ -31,13 +31,10 @@ func (d *decoder) table(v reflect.Value, n *node, path string) {
 		if slices.Contains(names(v.Type()), k.name) {
 			continue
 		}
-		switch {
-		case !rest.IsValid():
-			d.unknown(k, n, path, v.Type())
-		case rest.Type() == reflect.TypeFor[[]Weight]():
+		if rest.IsValid() {
 			d.weight(rest, k, n, path)
-		default:
-			d.option(rest, k, n, path)
+		} else {
+			d.unknown(k, n, path, v.Type())
 		}
 	}
 }

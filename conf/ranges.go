@@ -130,9 +130,13 @@ func parseList(data []byte) (all []netip.Prefix, err error) {
 	return all, lines.Err()
 }
 
-// proxies checks who is trusted, and on which addresses.
+// proxies checks who is trusted, and with what.
 func (c *checker) proxies(root *node, cfg *Config) {
 	c.ranges(root.get("trusted_proxies"), "trusted_proxies", cfg.TrustedProxies)
+	trusted := len(cfg.TrustedProxies) > 0 || root.has("trusted_proxies")
+	if n := root.good("h2c"); n != nil && cfg.H2C && !trusted {
+		c.missing(n, "trusted_proxies", "missing; h2c wants the addresses of the proxies, such as [\"10.0.0.0/8\"]")
+	}
 	n := root.good("proxy_protocol")
 	if n == nil {
 		return
@@ -142,7 +146,7 @@ func (c *checker) proxies(root *node, cfg *Config) {
 			c.fail(n.items[i], index("proxy_protocol", i), "%q is not listened on; want one of listen", at)
 		}
 	}
-	if len(cfg.ProxyProtocol) > 0 && len(cfg.TrustedProxies) == 0 && !root.has("trusted_proxies") {
+	if len(cfg.ProxyProtocol) > 0 && !trusted {
 		c.missing(n, "trusted_proxies", "missing; proxy_protocol wants the addresses of the proxies, such as [\"10.0.0.0/8\"]")
 	}
 }

@@ -35,6 +35,7 @@ func TestFaultsOfNetworks(t *testing.T) {
 		{"a string", `trusted_proxies = «"private"`, `trusted_proxies: got a string; want a list: put it in brackets, ["private"]`},
 		{"another header", `forwarded_header = «"X-Real-IP"`, `forwarded_header: unknown "X-Real-IP"; want X-Forwarded-For or Forwarded`},
 		{"a listener that is none", "trusted_proxies = [\"::1\"]\nproxy_protocol = [«\"http://:81\"]", `proxy_protocol[0]: "http://:81" is not listened on; want one of listen`},
+		{"h2c of nobody", `h2c = «true`, `trusted_proxies: missing; h2c wants the addresses of the proxies`},
 		{"headers of nobody", `proxy_protocol = «["http://:80"]`, `trusted_proxies: missing; proxy_protocol wants the addresses of the proxies`},
 	} {
 		t.Run(c.name, func(t *testing.T) { wantFaults(t, c.text+"\n"+rest, c.want) })

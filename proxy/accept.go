@@ -42,18 +42,41 @@ func isTemporary(err error) bool {
 
 // serve serves one connection in the protocol that its client speaks.
 func (l *listener) serve(nc net.Conn) {
-	if l.at.Scheme != "https" {
+	door := l.gateway.door()
+	proxied := door.isProxied(nc)
+	if l.at.Scheme == "https" {
+		l.serveTLS(nc, proxied)
+		return
+	}
+	if !proxied || !door.h2c {
 		l.http1.Serve(nc)
 		return
 	}
+	conn, isHTTP2, err := sniff(nc, l.limits.Load().HeaderTimeout)
+	switch {
+	case err != nil:
+		nc.Close()
+	case isHTTP2:
+		l.giveHTTP2(&http2Conn{Conn: conn})
+	default:
+		l.http1.Serve(conn)
+	}
+}
+
+func (l *listener) serveTLS(nc net.Conn, proxied bool) {
 	secure, err := l.handshake(nc)
 	if err != nil {
 		nc.Close()
 		return
 	}
-	switch secure.ConnectionState().NegotiatedProtocol {
+	state := secure.ConnectionState()
+	switch state.NegotiatedProtocol {
 	case "h2":
-		l.giveHTTP2(secure)
+		c := &http2Conn{Conn: secure, tls: &state, headTimeout: l.limits.Load().HeaderTimeout, refused: l.flooded(nc)}
+		if !proxied {
+			c.guard = newHTTP2Guard(time.Now())
+		}
+		l.giveHTTP2(c)
 	case "acme-tls/1": // the handshake was all that was asked
 		secure.Close()
 	default:
@@ -61,12 +84,19 @@ func (l *listener) serve(nc net.Conn) {
 	}
 }
 
-// giveHTTP2 hands secure to the server of the limits that are in force.
-func (l *listener) giveHTTP2(secure net.Conn) {
-	for h2 := l.http2.Load(); !h2.give(secure); {
+// flooded notes why the connection of a client is closed.
+func (l *listener) flooded(nc net.Conn) func(error) {
+	return func(fault error) {
+		l.gateway.log().Info("connection refused", zap.Stringer("client", nc.RemoteAddr()), zap.Error(fault))
+	}
+}
+
+// giveHTTP2 hands c to the server of the limits that are in force.
+func (l *listener) giveHTTP2(c *http2Conn) {
+	for h2 := l.http2.Load(); !h2.give(c); {
 		next := l.http2.Load()
 		if next == h2 {
-			secure.Close()
+			c.Close()
 			return
 		}
 		h2 = next

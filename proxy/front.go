@@ -15,14 +15,15 @@ type door struct {
 	resolver *identity.Resolver
 	proxied  []conf.Listen // where trusted proxies send a PROXY protocol header
 	most     int           // connections of one address; 0 for no limit
+	h2c      bool          // trusted proxies may speak HTTP/2 without TLS
 }
 
 // newDoor returns nil when every connection is let in as it comes.
 func newDoor(cfg *conf.Config, resolver *identity.Resolver) *door {
-	if len(cfg.ProxyProtocol) == 0 && cfg.Limits.ConnectionsPerAddress == 0 {
+	if resolver == nil && cfg.Limits.ConnectionsPerAddress == 0 {
 		return nil
 	}
-	return &door{resolver, cfg.ProxyProtocol, cfg.Limits.ConnectionsPerAddress}
+	return &door{resolver, cfg.ProxyProtocol, cfg.Limits.ConnectionsPerAddress, cfg.H2C}
 }
 
 // front is a listener behind the door of the configuration that is current when a connection comes.
@@ -52,7 +53,7 @@ func (f *front) Accept() (net.Conn, error) {
 // admit returns conn, or what takes its place, or nil when it was closed. Proxies are not counted, since their
 // connections are those of all clients; with the PROXY protocol the client that they name is.
 func (f *front) admit(conn net.Conn) net.Conn {
-	door := f.door()
+	door := f.gateway.door()
 	if door == nil {
 		return conn
 	}
@@ -76,8 +77,9 @@ func (f *front) admit(conn net.Conn) net.Conn {
 	return &tcpConn{TCPConn: tcp, release: release}
 }
 
-func (f *front) door() *door {
-	s := f.gateway.acquire()
+// door returns the current one, or nil.
+func (g *Gateway) door() *door {
+	s := g.acquire()
 	if s == nil {
 		return nil
 	}

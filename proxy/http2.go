@@ -15,27 +15,49 @@ import (
 
 // http2Server is net/http's server, given connections whose client has chosen HTTP/2.
 type http2Server struct {
-	server *http.Server
-	conns  chan net.Conn
-	closed chan struct{}
-	once   sync.Once
-	addr   net.Addr
+	gateway *Gateway
+	server  *http.Server
+	conns   chan net.Conn
+	closed  chan struct{}
+	once    sync.Once
+	addr    net.Addr
 }
 
 func (g *Gateway) http2Server(limits conf.Limits, addr net.Addr) *http2Server {
 	protocols := new(http.Protocols)
-	protocols.SetHTTP2(true)
-	return &http2Server{
-		conns: make(chan net.Conn), closed: make(chan struct{}), addr: addr,
-		server: &http.Server{
-			Handler:           g,
-			Protocols:         protocols,
-			ReadHeaderTimeout: limits.HeaderTimeout,
-			IdleTimeout:       limits.IdleTimeout,
-			MaxHeaderBytes:    int(limits.HeaderBytes),
-			ErrorLog:          stdlog.New(serverLog{g}, "", 0),
+	protocols.SetUnencryptedHTTP2(true)
+	s := &http2Server{gateway: g, conns: make(chan net.Conn), closed: make(chan struct{}), addr: addr}
+	s.server = &http.Server{
+		Handler:           s,
+		Protocols:         protocols,
+		ReadHeaderTimeout: limits.HeaderTimeout,
+		IdleTimeout:       limits.IdleTimeout,
+		MaxHeaderBytes:    int(limits.HeaderBytes),
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: limits.StreamsPerConnection,
+			MaxReadFrameSize:     16 << 10, // what every client may send; more would be held for each connection
+			// A client that reads nothing at all. One that reads, but not a certain answer, meets the deadline of that.
+			WriteByteTimeout: writeTimeout,
 		},
+		ConnContext: withHTTP2Conn,
+		ErrorLog:    stdlog.New(serverLog{g}, "", 0),
 	}
+	return s
+}
+
+type http2ConnKey struct{}
+
+func withHTTP2Conn(ctx context.Context, nc net.Conn) context.Context {
+	return context.WithValue(ctx, http2ConnKey{}, nc)
+}
+
+// ServeHTTP puts back what the request is told by its connection, since net/http knows nothing of its TLS. What the client
+// wrote for :scheme is not believed.
+func (s *http2Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if c, ok := r.Context().Value(http2ConnKey{}).(*http2Conn); ok {
+		r.TLS = c.tls
+	}
+	s.gateway.ServeHTTP(w, r)
 }
 
 // serve returns when the server is drained.
@@ -53,10 +75,10 @@ func (s *http2Server) drain(ctx context.Context) {
 	}
 }
 
-// give hands nc over, unless the server has ended.
-func (s *http2Server) give(nc net.Conn) bool {
+// give hands c over, unless the server has ended.
+func (s *http2Server) give(c *http2Conn) bool {
 	select {
-	case s.conns <- nc:
+	case s.conns <- c:
 		return true
 	case <-s.closed:
 		return false

@@ -24,10 +24,14 @@ type listener struct {
 	socket  *net.TCPListener
 	limits  atomic.Pointer[conf.Limits]
 	http1   *http1.Server
-	http2   atomic.Pointer[http2Server] // nil for cleartext
-	tls     *tls.Config                 // nil for cleartext
-	serving sync.WaitGroup              // connections, and the loop that accepts them
-	stopped chan struct{}               // closed when no more are accepted
+	http2   atomic.Pointer[http2Server]
+	tls     *tls.Config    // nil for cleartext
+	serving sync.WaitGroup // connections, and the loop that accepts them
+	stopped chan struct{}  // closed when no more are accepted
+
+	// What is left on servers of earlier limits goes on until cut is called: tunnels may be among it.
+	life context.Context
+	cut  context.CancelFunc
 }
 
 // ListenError is an address that cannot be listened on, with what the operator can do about it.
@@ -68,6 +72,7 @@ func bind(at conf.Listen) (*net.TCPListener, error) {
 // listener returns the listener of a bound socket. It does not accept yet.
 func (g *Gateway) listener(at conf.Listen, socket *net.TCPListener) *listener {
 	l := &listener{at: at, gateway: g, socket: socket, stopped: make(chan struct{})}
+	l.life, l.cut = context.WithCancel(context.Background())
 	l.http1 = http1.New(http1.Config{Handler: g, Limits: l.limitsOfHTTP1, Refused: g.refused})
 	if at.Scheme == "https" {
 		l.tls = g.tlsConfig()
@@ -88,17 +93,13 @@ func (l *listener) start() {
 // clients of HTTP/2 are asked to come again.
 func (l *listener) limit(limits conf.Limits) {
 	before := l.limits.Swap(&limits)
-	if l.tls == nil || before != nil && !limitsDiffer(*before, limits) {
+	if before != nil && !limitsDiffer(*before, limits) {
 		return
 	}
 	next := l.gateway.http2Server(limits, l.socket.Addr())
 	l.serving.Go(next.serve)
 	if old := l.http2.Swap(next); old != nil {
-		l.serving.Go(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), limits.Grace)
-			defer cancel()
-			old.drain(ctx)
-		})
+		l.serving.Go(func() { old.drain(l.life) })
 	}
 }
 
@@ -115,11 +116,11 @@ func (l *listener) limitsOfHTTP1() http1.Limits {
 func (l *listener) drain(ctx context.Context) {
 	close(l.stopped)
 	l.socket.Close()
+	defer l.cut()
+	defer context.AfterFunc(ctx, l.cut)()
 	var ending sync.WaitGroup
 	ending.Go(func() { _ = l.http1.Shutdown(ctx) }) // it has cut off what was left
-	if h2 := l.http2.Load(); h2 != nil {
-		ending.Go(func() { h2.drain(ctx) })
-	}
+	ending.Go(func() { l.http2.Load().drain(ctx) })
 	ending.Wait()
 	ended := make(chan struct{})
 	go func() {
@@ -137,13 +138,13 @@ func (g *Gateway) tlsConfig() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		NextProtos: []string{"h2", "http/1.1", "acme-tls/1"},
-		GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
 			s := g.acquire()
 			if s == nil || s.value.certs == nil {
 				return nil, ErrClosed
 			}
 			defer s.release()
-			return s.value.certs.value.ConfigFor(hello), nil
+			return s.value.certs.value.TLSConfig(), nil
 		},
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 			return nil, errors.New("no certificates")
@@ -168,7 +169,8 @@ func find(listeners []*listener, at conf.Listen) *listener {
 
 // limitsDiffer says whether what an HTTP/2 server is made with has changed.
 func limitsDiffer(a, b conf.Limits) bool {
-	return a.HeaderBytes != b.HeaderBytes || a.HeaderTimeout != b.HeaderTimeout || a.IdleTimeout != b.IdleTimeout
+	return a.HeaderBytes != b.HeaderBytes || a.HeaderTimeout != b.HeaderTimeout || a.IdleTimeout != b.IdleTimeout ||
+		a.StreamsPerConnection != b.StreamsPerConnection
 }
 
 // endpoint returns the first listener of a scheme, or nil.

@@ -52,7 +52,7 @@ func statusFor(r *http.Request, err error) int {
 		return http.StatusForbidden
 	case errors.Is(err, static.ErrMissing):
 		return http.StatusNotFound
-	case errors.Is(err, errNoSite), errors.Is(err, errDisagree), errors.Is(err, errUnproven):
+	case errors.Is(err, errNoSite), errors.Is(err, errDisagree):
 		return http.StatusMisdirectedRequest
 	case errors.Is(err, errNotAllowed):
 		return http.StatusForbidden
@@ -107,8 +107,9 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(busy.RetryAfter().Seconds()))))
 	}
 	var disk *spool.Error
-	if status == http.StatusRequestTimeout || status == http.StatusRequestEntityTooLarge || errors.As(err, &disk) {
-		h.Set("Connection", "close") // the rest of the body is not waited for
+	unread := status == http.StatusRequestTimeout || status == http.StatusRequestEntityTooLarge || errors.As(err, &disk)
+	if unread && r.ProtoMajor == 1 {
+		h.Set("Connection", "close") // the rest of the body is not waited for; a later stream has nothing to do with it
 	}
 	writePage(w, r, status)
 }
