@@ -193,6 +193,10 @@ func (f *forward) tunnel(w http.ResponseWriter, r *http.Request, resp *http.Resp
 		fail(w, r, fmt.Errorf("%w: 101 to a request that asked for no upgrade", errCut))
 		return
 	}
+	if s := streamOf(r); s != nil {
+		f.tunnelStream(s, resp, backend)
+		return
+	}
 	t, err := openTunnel(w, resp, backend, f.idle)
 	if err != nil {
 		resp.Body.Close()
@@ -207,4 +211,16 @@ func (f *forward) tunnel(w http.ResponseWriter, r *http.Request, resp *http.Resp
 		t.run()
 		end(t.in, t.out)
 	}()
+}
+
+// tunnelStream answers a stream's CONNECT and carries what passes. The stream ends with its handler, so this waits.
+func (f *forward) tunnelStream(s *connectStream, resp *http.Response, backend io.ReadWriteCloser) {
+	if err := s.open(resp.Header); err != nil {
+		backend.Close()
+		s.fault(err)
+		return
+	}
+	t := &tunnel{client: s, stream: true, backend: backend, idle: f.idle}
+	defer f.tunnels.add(t)()
+	t.run()
 }

@@ -184,6 +184,7 @@ func (g *Gateway) Shutdown(ctx context.Context) {
 		return
 	}
 	g.closed = true
+	g.tunnels.closeStreams()
 	for _, l := range g.listeners {
 		g.background.Add(1)
 		go func() {

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"gateway/conf"
+	_ "gateway/proxy/xconnect" // WebSockets over HTTP/2
 )
 
 // http2Server is net/http's server, given connections whose client has chosen HTTP/2.
@@ -52,10 +53,14 @@ func withHTTP2Conn(ctx context.Context, nc net.Conn) context.Context {
 }
 
 // ServeHTTP puts back what the request is told by its connection, since net/http knows nothing of its TLS. What the client
-// wrote for :scheme is not believed.
+// wrote for :scheme is not believed. The protocol of an extended CONNECT is no header.
 func (s *http2Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if c, ok := r.Context().Value(http2ConnKey{}).(*http2Conn); ok {
 		r.TLS = c.tls
+	}
+	if protocol := r.Header[":protocol"]; protocol != nil {
+		r.Proto = protocol[0]
+		delete(r.Header, ":protocol")
 	}
 	s.gateway.ServeHTTP(w, r)
 }

@@ -34,6 +34,8 @@ var (
 	errURITooLong = errors.New("the request target is longer than limits.uri_bytes")
 	// errTooManyLines is a head of more fields than limits.header_lines.
 	errTooManyLines = errors.New("the head has more fields than limits.header_lines")
+	// errProtocol is a CONNECT for what is no WebSocket, or to an application that has none.
+	errProtocol = errors.New("CONNECT for a protocol that is not there")
 	// errRelease is a public folder that is not there.
 	errRelease = errors.New("the site's root cannot be resolved")
 )
@@ -54,6 +56,8 @@ func statusFor(r *http.Request, err error) int {
 		return http.StatusNotFound
 	case errors.Is(err, errNoSite), errors.Is(err, errDisagree):
 		return http.StatusMisdirectedRequest
+	case errors.Is(err, errProtocol):
+		return http.StatusNotImplemented
 	case errors.Is(err, errNotAllowed):
 		return http.StatusForbidden
 	case errors.Is(err, errPassword):

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"sync/atomic"
@@ -14,7 +13,8 @@ import (
 // tunnel joins a client's connection and a backend's after a protocol upgrade, until either ends or both
 // have been silent for idle.
 type tunnel struct {
-	client  net.Conn
+	client  io.ReadWriteCloser
+	stream  bool   // the client's side is a stream of HTTP/2 or HTTP/3
 	early   []byte // what the client had sent before the connection was taken over
 	backend io.ReadWriteCloser
 	idle    time.Duration // zero means no limit

@@ -42,6 +42,17 @@ func (ts *tunnels) close() {
 	}
 }
 
+// closeStreams ends those whose request is still under way, and would be waited for with all the others.
+func (ts *tunnels) closeStreams() {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	for t := range ts.open {
+		if t.stream {
+			t.close()
+		}
+	}
+}
+
 // closeAll ends all tunnels and returns what is closed once they have ended.
 func (ts *tunnels) closeAll() <-chan struct{} {
 	ts.mu.Lock()

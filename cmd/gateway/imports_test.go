@@ -23,9 +23,9 @@ var arrows = map[string][]string{
 	"proxy/identity":       {},
 	"proxy/limit":          {},
 	"proxy/http1":          {},
+	"proxy/xconnect":       {},
 	"proxy/observe":        {},
 	"proxy/certs":          {"proxy/observe"},
-	"proxy/certs/trust":    {},
 	"proxy/admin":          {"proxy/observe"},
 	"proxy/bench/stat":     {},
 	"proxy/bench/load":     {},
@@ -33,9 +33,9 @@ var arrows = map[string][]string{
 	"proxy/bench":          {"proxy/bench/load", "proxy/bench/stat", "proxy/bench/workload"},
 	"proxy": {
 		"conf", "fastcgi", "upstream", "upstream/spool", "proxy/static", "proxy/http1", "proxy/identity", "proxy/limit",
-		"proxy/observe", "proxy/certs", "proxy/admin",
+		"proxy/observe", "proxy/certs", "proxy/admin", "proxy/xconnect",
 	},
-	"cmd/gateway": {"conf", "proxy", "proxy/admin", "proxy/certs/trust", "proxy/observe"},
+	"cmd/gateway": {"conf", "proxy", "proxy/admin", "proxy/observe"},
 }
 
 func TestImportsFollowTheTable(t *testing.T) {
