@@ -98,7 +98,7 @@ func (c *checker) top() {
 	c.listen(root.good("listen"), cfg)
 	c.proxies(root, cfg)
 	c.admin(root, cfg.Admin)
-	c.tls(root.get("tls"), cfg.TLS)
+	c.tls(root.get("tls"), &cfg.TLS)
 }
 
 func (c *checker) admin(root *node, admin Admin) {
@@ -123,27 +123,5 @@ func (c *checker) listen(n *node, cfg *Config) {
 		if j := slices.IndexFunc(cfg.Listen, same); j >= 0 && j < i {
 			c.fail(n.items[i], index("listen", i), "%q has the address of %s already", l, index("listen", j))
 		}
-	}
-}
-
-func (c *checker) tls(n *node, tls TLS) {
-	if n == nil {
-		return
-	}
-	c.pem(n, "cert", tls.Cert, tls.Issuer)
-	c.pem(n, "key", tls.Key, tls.Issuer)
-	if n.good("ca") != nil && !strings.HasPrefix(tls.CA, "https://") {
-		c.fail(n.get("ca"), "tls.ca", "got %q; want a URL that begins with https://", tls.CA)
-	}
-}
-
-// pem checks that a file is named if and only if the issuer reads it.
-func (c *checker) pem(n *node, name, path, issuer string) {
-	switch written := n.get(name); {
-	case n.has("issuer") && n.good("issuer") == nil, written != nil && written.bad:
-	case issuer == "files" && path == "":
-		c.missing(n.get("issuer"), join("tls", name), `missing; issuer "files" wants a PEM file here`)
-	case issuer != "files" && path != "":
-		c.fail(written, join("tls", name), `is read with issuer "files" only; the issuer is %q`, issuer)
 	}
 }

@@ -18,6 +18,7 @@ func (c *checker) site(n *node, path string, s *Site) {
 		c.split(split, path+".split", s)
 	}
 	c.guards(n, path, s)
+	c.needs(n.get("client_certificates"), path+".client_certificates", "ca", "want a PEM file with the authorities to trust")
 	s.Headers = withDefaultHeaders(s.Headers)
 	limits := n.get("limits")
 	if !limits.has("body") {

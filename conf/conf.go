@@ -57,23 +57,6 @@ type Admin struct {
 	Token string `toml:"admin_token,secret"`
 }
 
-// TLS says where certificates come from.
-type TLS struct {
-	// Issuer is "acme", "internal" (an own authority, for machines without a public name) or
-	// "files". Default: acme.
-	Issuer string `toml:"issuer" default:"acme" oneof:"acme internal files"`
-	// Email is the contact given to the ACME authority. Default: none.
-	Email string `toml:"email"`
-	// CA is the URL of the ACME directory. Default: Let's Encrypt.
-	CA string `toml:"ca" default:"https://acme-v02.api.letsencrypt.org/directory"`
-	// CARoot is a PEM file of roots to trust when CA is spoken to. Default: those of the system.
-	CARoot string `toml:"ca_root,path"`
-	// Cert is the PEM file of the certificate and its chain, for Issuer "files" only.
-	Cert string `toml:"cert,path"`
-	// Key is the PEM file of the private key, for Issuer "files" only.
-	Key string `toml:"key,path"`
-}
-
 // Log says what is logged and where to.
 type Log struct {
 	// Format is "json" or "console". Default: json.

@@ -31,10 +31,13 @@ func (d *decoder) table(v reflect.Value, n *node, path string) {
 		if slices.Contains(names(v.Type()), k.name) {
 			continue
 		}
-		if rest.IsValid() {
-			d.weight(rest, k, n, path)
-		} else {
+		switch {
+		case !rest.IsValid():
 			d.unknown(k, n, path, v.Type())
+		case rest.Type() == reflect.TypeFor[[]Weight]():
+			d.weight(rest, k, n, path)
+		default:
+			d.option(rest, k, n, path)
 		}
 	}
 }

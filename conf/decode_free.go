@@ -81,6 +81,17 @@ func (d *decoder) users(v reflect.Value, n *node, path string) {
 	v.Set(reflect.ValueOf(users))
 }
 
+// option decodes one setting of a DNS provider. One that is empty is not set.
+func (d *decoder) option(options reflect.Value, k key, n *node, path string) {
+	value, full := n.get(k.name), join(path, k.name)
+	if value.bad || !d.is(stringKind, value, full, "a string") || value.text == "" {
+		return
+	}
+	all := append(options.Interface().([]Param), Param{k.name, value.text})
+	slices.SortFunc(all, func(a, b Param) int { return strings.Compare(a.Name, b.Name) })
+	options.Set(reflect.ValueOf(all))
+}
+
 // withDefaultHeaders fills in the headers that every site has, takes out those without a value, and sorts.
 func withDefaultHeaders(written []Header) []Header {
 	all := []Header{{"X-Content-Type-Options", "nosniff"}, {"X-Frame-Options", "SAMEORIGIN"}}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"strconv"
 	"strings"
 )
@@ -133,6 +134,28 @@ func parseAdmin(s string) (Endpoint, error) {
 		return Endpoint{}, errors.New(`neither "unix:" nor "http://"`)
 	}
 	return Endpoint{"tcp", addr}, checkHostPort(addr, 0)
+}
+
+func parseRedis(s string) (Endpoint, error) {
+	if strings.Contains(s, "://") {
+		return Endpoint{}, errors.New("a user, a password and TLS are keys of their own")
+	}
+	return parseBackend(s)
+}
+
+// parseResolver reads the address of a DNS server, whose port may be left out.
+func parseResolver(s string) (string, error) {
+	if addr, err := netip.ParseAddr(strings.Trim(s, "[]")); err == nil {
+		return net.JoinHostPort(addr.String(), "53"), nil
+	}
+	return s, checkHostPort(s, 1)
+}
+
+func parseHTTPS(s string) (string, error) {
+	if u, err := url.Parse(s); err != nil || u.Scheme != "https" || u.Host == "" {
+		return "", errors.New("no such URL")
+	}
+	return s, nil
 }
 
 func parseHashKey(s string) (HashKey, error) {

@@ -16,7 +16,7 @@ func TestFaultsOfKeysAndValues(t *testing.T) {
 		{"swapped letters", `[log]` + "\n" + `«fomrat = "json"`, `log.fomrat: unknown key; did you mean "format"?`},
 		{"wrong case", `«Listen = ["http://:80"]`, `Listen: unknown key; did you mean "listen"?`},
 		{"key of another table", `«header_bytes = "1KiB"`, `header_bytes: unknown key; did you mean limits.header_bytes?`},
-		{"key like no other", "[tls]\n" + `«xyzzy = 1`, `tls.xyzzy: unknown key; known here: issuer, email, ca, ca_root, cert, key`},
+		{"key like no other", "[tls]\n" + `«xyzzy = 1`, `tls.xyzzy: unknown key; known here: issuer, email, ca, ca_root, eab_id, eab_key, staging`},
 		{"unknown table", `[«limit]`, `limit: unknown key; did you mean "limits"?`},
 		{"quoted key", `«"a b" = 1`, `"a b": unknown key; known here: listen, admin,`},
 		{"unknown key in an inline table", `log = { format = "json", «lvel = "info" }`, `log.lvel: unknown key; did you mean "level"?`},
@@ -60,7 +60,7 @@ func TestFaultsOfKeysAndValues(t *testing.T) {
 		{"admin on a relative socket", `admin = «"unix:admin.sock"`, `admin: got "unix:admin.sock": the path of a socket is absolute`},
 		{"files without a key", "[tls]\nissuer = «\"files\"\ncert = \"a.pem\"", `tls.key: missing; issuer "files" wants a PEM file here`},
 		{"cert without files", "[tls]\ncert = «\"a.pem\"", `tls.cert: is read with issuer "files" only; the issuer is "acme"`},
-		{"ca without https", "[tls]\nca = «\"ca.example\"", `tls.ca: got "ca.example"; want a URL that begins with https://`},
+		{"ca without https", "[tls]\nca = «\"ca.example\"", `tls.ca: got "ca.example": no such URL; want a URL that begins with https://`},
 		{"include that matches nothing", `include = ["gateway.toml", «"more/*.toml"]`, `include[1]: "more/*.toml" matches no file; want`},
 	} {
 		t.Run(c.name, func(t *testing.T) { wantFaults(t, c.text+rest, c.want) })

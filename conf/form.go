@@ -29,6 +29,9 @@ var forms = map[string]form{
 	"url":      {`a URL such as "http://127.0.0.1:9091/api/verify"`, plain(checked(checkURL))},
 	"words":    {"a line of text", plain(checked(checkWords))},
 	"header":   {"the name of a header, of letters, digits and -", plain(parseHeaderName)},
+	"https":    {"a URL that begins with https://", plain(parseHTTPS)},
+	"resolver": {`an address such as "1.1.1.1:53"`, plain(parseResolver)},
+	"redis":    {`an address such as "127.0.0.1:6379" or "unix:/run/redis/redis.sock"`, plain(parseRedis)},
 	"hash_key": {`"client", "uri", "header:NAME" or "cookie:NAME"`, plain(parseHashKey)},
 }
 

@@ -19,7 +19,13 @@ func Load(path string) (*Config, error) {
 			cfg.Upstreams[name] = up
 		}
 	}
-	l.watchToo(cfg.TLS.Cert, cfg.TLS.Key, cfg.TLS.CARoot)
+	l.watchToo(cfg.TLS.Cert, cfg.TLS.Key, cfg.TLS.CARoot, cfg.TLS.Redis.CARoot)
+	for _, fallback := range cfg.TLS.Fallback {
+		l.watchToo(fallback.CARoot)
+	}
+	for _, site := range cfg.Sites {
+		l.watchToo(site.ClientCertificates.CA)
+	}
 	cfg.Files, cfg.Digest = slices.Concat(l.files, l.patterns), digest(l.contents)
 	if len(l.faults.list) > 0 {
 		return nil, &Errors{List: l.faults.sorted(l.names), Files: cfg.Files, Digest: cfg.Digest}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 )
@@ -22,7 +23,8 @@ octane = 5
 		Headers: []Header{{"X-Content-Type-Options", "nosniff"}, {"X-Frame-Options", "SAMEORIGIN"}},
 		Limits:  SiteLimits{Body: 128 << 20, BodyTimeout: time.Minute},
 		Auth:    Auth{Realm: "Restricted"}, ForwardAuth: ForwardAuth{Timeout: 5 * time.Second},
-		Maintenance: Maintenance{Artisan: true, ArtisanFile: "../storage/framework/down"},
+		Maintenance:        Maintenance{Artisan: true, ArtisanFile: "../storage/framework/down"},
+		ClientCertificates: ClientCertificates{Mode: "require"},
 		Split: Split{
 			Weights: []Weight{{"octane", 500}}, Cookie: "gateway_split", CookieMaxAge: 30 * 24 * time.Hour,
 			OverrideHeader: "X-Gateway-Variant", OverrideCookie: "gateway_variant",
@@ -44,8 +46,12 @@ octane = 5
 		Admin:   Admin{Endpoint: Endpoint{"unix", "/run/gateway/admin.sock"}},
 		Storage: "/var/lib/gateway", Include: []string{"sites/*.toml"},
 		ForwardedHeader: "X-Forwarded-For",
-		TLS:             TLS{Issuer: "acme", CA: "https://acme-v02.api.letsencrypt.org/directory"},
-		Log:             Log{Format: "json", Level: "info", Access: true, Output: "stdout"},
+		TLS: TLS{
+			Issuer: "acme", CA: "https://acme-v02.api.letsencrypt.org/directory", KeyType: "p256",
+			Curves: []string{"x25519mlkem768", "x25519", "p256", "p384"}, DNS: DNS{Propagation: 2 * time.Minute},
+			OnDemand: OnDemand{Cache: 10 * time.Minute, PerMinute: 10}, Redis: Redis{Prefix: "gateway"},
+		},
+		Log: Log{Format: "json", Level: "info", Access: true, Output: "stdout"},
 		Limits: Limits{
 			HeaderBytes: 64 << 10, HeaderLines: 128, URIBytes: 16 << 10, HeaderTimeout: 10 * time.Second, Body: 128 << 20, BodyTimeout: time.Minute,
 			IdleTimeout: 75 * time.Second, ResponseSpool: 1 << 30, BodyMinRate: 240, ResponseMinRate: 240, SpoolMemory: 64 << 20, SpoolDisk: 10 << 30, StreamsPerConnection: 128, Grace: 30 * time.Second,
@@ -232,6 +238,65 @@ func TestFaultsOfAdminAreReported(t *testing.T) {
 		_, err := LoadAdmin(filepath.Join(dir, name))
 		if list := faultsOf(t, err); len(list) != 1 || list[0].Key != key {
 			t.Errorf("%s: error = %v, want one fault of %q", name, err, key)
+		}
+	}
+}
+
+func TestEveryKeyOfTLSIsRead(t *testing.T) {
+	cfg := loaded(t, short+`
+[site.client_certificates]
+ca = "clients.pem"
+mode = "verify"
+[tls]
+email = "ops@shop.example"
+ca_root = "root.pem"
+eab_id = "id"
+eab_key = "key"
+staging = true
+fallback = [{ ca = "https://second.example/dir", ca_root = "second.pem", eab_id = "id2", eab_key = "key2" }]
+key_type = "p384"
+curves = ["p521"]
+[tls.dns]
+provider = "cloudflare"
+zone_token = "z"
+api_token = "a"
+resolvers = ["1.1.1.1", "::1", "dns.example:5353"]
+propagation = "0s"
+[tls.on_demand]
+permission = "http://127.0.0.1:8000/allowed?a=b"
+cache = "1m"
+per_minute = 3
+[tls.redis]
+address = "unix:/run/redis.sock"
+username = "u"
+password = "p"
+database = 2
+prefix = "shop"
+tls = true
+ca_root = "redis.pem"
+`)
+	dir := filepath.Dir(cfg.Files[0])
+	want := TLS{
+		Issuer: "acme", Email: "ops@shop.example", CA: letsEncryptStaging, CARoot: filepath.Join(dir, "root.pem"),
+		EABID: "id", EABKey: "key", Staging: true,
+		Fallback: []Authority{{"https://second.example/dir", filepath.Join(dir, "second.pem"), "id2", "key2"}},
+		KeyType:  "p384", Curves: []string{"p521"},
+		DNS: DNS{
+			Provider: "cloudflare", Options: []Param{{"api_token", "a"}, {"zone_token", "z"}},
+			Resolvers: []string{"1.1.1.1:53", "[::1]:53", "dns.example:5353"},
+		},
+		OnDemand: OnDemand{"http://127.0.0.1:8000/allowed?a=b", time.Minute, 3},
+		Redis:    Redis{Endpoint{"unix", "/run/redis.sock"}, "u", "p", 2, "shop", true, filepath.Join(dir, "redis.pem")},
+	}
+	if !reflect.DeepEqual(cfg.TLS, want) {
+		t.Errorf("tls = %+v\nwant %+v", cfg.TLS, want)
+	}
+	if got, want := cfg.Sites[0].ClientCertificates, (ClientCertificates{filepath.Join(dir, "clients.pem"), "verify"}); got != want {
+		t.Errorf("client_certificates = %v, want %v", got, want)
+	}
+	for _, name := range []string{"clients.pem", "root.pem", "second.pem", "redis.pem"} {
+		if !slices.Contains(cfg.Files, filepath.Join(dir, name)) {
+			t.Errorf("%s is not watched", name)
 		}
 	}
 }

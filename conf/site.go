@@ -40,8 +40,18 @@ type Site struct {
 	Rates []Rate `toml:"rate"`
 	// Maintenance says who is answered while the application is down.
 	Maintenance Maintenance `toml:"maintenance"`
+	// ClientCertificates asks clients for a certificate of theirs.
+	ClientCertificates ClientCertificates `toml:"client_certificates"`
 	// Split shares users among upstreams.
 	Split Split `toml:"split"`
+}
+
+// ClientCertificates asks the clients of a site for a certificate of theirs, during the TLS handshake.
+type ClientCertificates struct {
+	// CA is a PEM file with the authorities whose certificates are good. Default: none, and nothing is asked.
+	CA string `toml:"ca,path"`
+	// Mode is "require", or "verify": a client may have none, but one that it shows has to be good. Default: require.
+	Mode string `toml:"mode" default:"require" oneof:"require verify"`
 }
 
 // Param is one FastCGI parameter.

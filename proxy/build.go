@@ -2,15 +2,11 @@ package proxy
 
 import (
 	"fmt"
-	"net/http"
-	"os"
 	"reflect"
-	"slices"
 
 	"go.uber.org/zap"
 
 	"gateway/conf"
-	"gateway/proxy/certs"
 	"gateway/proxy/identity"
 	"gateway/proxy/limit"
 	"gateway/proxy/observe"
@@ -81,46 +77,6 @@ func (b *builder) openGroups() error {
 	return nil
 }
 
-func (b *builder) openCerts() error {
-	if endpoint(b.cfg, "https") == nil {
-		return nil
-	}
-	hosts := certificateHosts(b.cfg)
-	if b.keepsLog() && b.old.certs != nil && b.old.cfg.TLS == b.cfg.TLS && b.old.cfg.Storage == b.cfg.Storage &&
-		slices.Equal(certificateHosts(b.old.cfg), hosts) && b.old.certs.retain() {
-		b.state.certs = b.old.certs
-		return nil
-	}
-	storage, free, err := b.certificateStorage()
-	if err != nil {
-		return err
-	}
-	manager, err := certs.New(certs.Config{
-		Issuer: b.cfg.TLS.Issuer, Hosts: hosts, Email: b.cfg.TLS.Email, CA: b.cfg.TLS.CA, CARoot: b.cfg.TLS.CARoot,
-		Storage: storage, CertFile: b.cfg.TLS.Cert, KeyFile: b.cfg.TLS.Key, Logger: b.log,
-		HTTPPort: port(b.cfg, "http"), TLSPort: port(b.cfg, "https"),
-	})
-	if err != nil {
-		free()
-		return fmt.Errorf("tls: %w", err)
-	}
-	b.state.certs = share(manager, func(m *certs.Manager) {
-		m.Close()
-		free()
-	})
-	return nil
-}
-
-// certificateStorage is where certificates are kept, which for a look alone is a folder that goes away.
-func (b *builder) certificateStorage() (dir string, free func(), err error) {
-	if !b.gateway.dry {
-		return b.cfg.Storage, func() {}, nil
-	}
-	dir, err = os.MkdirTemp("", "gateway-check-")
-	// What cannot be removed is an empty folder among the temporary ones.
-	return dir, func() { _ = os.RemoveAll(dir) }, err
-}
-
 // buildHandler builds the whole chain, outermost first.
 func (b *builder) buildHandler() error {
 	access := b.log
@@ -152,14 +108,6 @@ func (b *builder) buildHandler() error {
 		acceptConnect,
 	)
 	return nil
-}
-
-// challenges answers what a certificate authority asks over plain HTTP.
-func (b *builder) challenges(next http.Handler) http.Handler {
-	if b.state.certs == nil {
-		return next
-	}
-	return b.state.certs.value.HTTPChallenge(next)
 }
 
 func (b *builder) sites() (*hosts, error) {

@@ -2,8 +2,6 @@ package proxy
 
 import (
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"gateway/conf"
@@ -104,18 +102,4 @@ func headers(from []conf.Header) []header {
 		to[i] = header{h.Name, []string{h.Value}}
 	}
 	return to
-}
-
-// certificateHosts are the names that need a certificate, sorted.
-func certificateHosts(cfg *conf.Config) []string {
-	var hosts []string
-	for _, site := range cfg.Sites {
-		for _, host := range site.Hosts {
-			if host != "*" {
-				hosts = append(hosts, strings.ToLower(host))
-			}
-		}
-	}
-	slices.Sort(hosts)
-	return hosts
 }

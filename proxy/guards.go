@@ -18,6 +18,9 @@ var errNotAllowed = errors.New("the site's access keeps the client's address out
 // guards are what a request has to pass before anything of the site is shown, outermost first.
 func (b *builder) guards(cfg conf.Site) ([]layer, error) {
 	guards := []layer{promiseTLS(cfg.HSTS), restrict(cfg.Access)}
+	if cfg.ClientCertificates.CA != "" {
+		guards = append(guards, b.askCertificate)
+	}
 	if len(cfg.Auth.Users) > 0 {
 		hashes := make(map[string]string)
 		for _, user := range cfg.Auth.Users {

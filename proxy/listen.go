@@ -138,13 +138,13 @@ func (g *Gateway) tlsConfig() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		NextProtos: []string{"h2", "http/1.1", "acme-tls/1"},
-		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 			s := g.acquire()
 			if s == nil || s.value.certs == nil {
 				return nil, ErrClosed
 			}
 			defer s.release()
-			return s.value.certs.value.TLSConfig(), nil
+			return s.value.certs.value.ConfigFor(hello), nil
 		},
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 			return nil, errors.New("no certificates")

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"gateway/conf"
+	"gateway/proxy/certs"
 	"gateway/proxy/observe"
 	"gateway/upstream"
 )
@@ -21,6 +22,8 @@ type Status struct {
 	Sites     []SiteStatus     `json:"sites"`
 	Upstreams []UpstreamStatus `json:"upstreams"`
 	Tunnels   int              `json:"tunnels"` // open upgraded connections
+
+	Certificates []certs.HostStatus `json:"certificates,omitempty"` // none without an https listener
 }
 
 // SiteStatus is one site as it is configured.
@@ -57,6 +60,9 @@ func (g *Gateway) Status() Status {
 	}
 	for _, site := range s.value.cfg.Sites {
 		status.Sites = append(status.Sites, siteStatus(site))
+	}
+	if s.value.certs != nil {
+		status.Certificates = s.value.certs.value.Status()
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.value.groups)) {
 		group := s.value.groups[name].value

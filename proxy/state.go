@@ -23,7 +23,8 @@ type state struct {
 	certs  *shared[*certs.Manager] // nil without an https listener
 	rates  map[rateName]*limit.Rate
 	asked  []*limit.Authority
-	door   *door // nil when every connection is let in as it comes
+	door   *door  // nil when every connection is let in as it comes
+	roots  string // stands for the files with authorities that certs was made with
 }
 
 // hold keeps the state for what outlives the request that it began with, until release is called.

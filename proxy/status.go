@@ -54,7 +54,7 @@ func statusFor(r *http.Request, err error) int {
 		return http.StatusForbidden
 	case errors.Is(err, static.ErrMissing):
 		return http.StatusNotFound
-	case errors.Is(err, errNoSite), errors.Is(err, errDisagree):
+	case errors.Is(err, errNoSite), errors.Is(err, errDisagree), errors.Is(err, errUnproven):
 		return http.StatusMisdirectedRequest
 	case errors.Is(err, errProtocol):
 		return http.StatusNotImplemented

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the tests on real stacks need on a Debian 12 that has Go: PHP-FPM,
-# Laravel, nginx and wrk from Debian, and FrankenPHP built over Debian's PHP. Takes
-# about a second when all is there. Only installing packages needs root.
+# Laravel, nginx, wrk, Redis and NSS' certutil from Debian, FrankenPHP built over
+# Debian's PHP, and Pebble, the ACME authority for tests. Takes about a second when
+# all is there. Only installing packages needs root.
 #   install.sh         all that `make test` needs
 #   install.sh bench   … and what `make bench` needs besides: Caddy, and h2load from Debian
 set -euo pipefail
@@ -11,6 +12,7 @@ packages=(
     php8.2-fpm php8.2-cli php8.2-opcache php8.2-sqlite3 php8.2-mbstring php8.2-xml php8.2-curl
     php-laravel-framework nginx wrk
     libphp8.2-embed php8.2-dev gcc libc6-dev
+    redis-server libnss3-tools openjdk-17-jre-headless openssl ca-certificates
 )
 
 case ${1:-} in
@@ -71,6 +73,16 @@ frankenphp() {
         go build -buildvcs=false -tags nowatcher,nomercure -o "$program" .)
 }
 
+# Pebble and its DNS server that answers what it is told to.
+pebble() {
+    local version=v2.10.3 module=github.com/letsencrypt/pebble/v2/cmd
+    [ -x "$var/bin/pebble-$version" ] && return
+    exec 9>"$var/lock"
+    flock 9
+    GOBIN=$var/bin go install "$module/pebble@$version" "$module/pebble-challtestsrv@$version"
+    cp "$var/bin/pebble" "$var/bin/pebble-$version"
+}
+
 # The database that every run of the test application begins with a copy of.
 seed() {
     local database=$var/seed/storage/database.sqlite
@@ -97,6 +109,7 @@ if [ ${#lacking[@]} -gt 0 ]; then
     debian "${lacking[@]}"
 fi
 frankenphp
+pebble
 seed
 if [ "${1:-}" = bench ]; then
     caddy

@@ -33,11 +33,16 @@ func describe(out io.Writer, cfg *conf.Config) {
 	}
 	fmt.Fprintf(out, "admin     %s\n", cfg.Admin.Endpoint)
 	describeTrust(out, cfg)
+	https := make(map[string]string)
+	for _, plan := range proxy.CertificatePlans(cfg) {
+		https[plan.Host] = plan.How
+	}
 	for _, site := range cfg.Sites {
 		fmt.Fprintf(out, "\nsite      %s\n", strings.Join(site.Hosts, ", "))
 		fmt.Fprintf(out, "  files   %s\n", site.Root)
 		describeGuards(out, site)
 		fmt.Fprintf(out, "  app     %s\n", appOf(site, cfg.Upstreams[site.App]))
+		describeHTTPS(out, site, https)
 		rest := 10000
 		for _, w := range site.Split.Weights {
 			rest -= w.Share
@@ -49,6 +54,26 @@ func describe(out io.Writer, cfg *conf.Config) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Upstreams)) {
 		describeUpstream(out, cfg.Upstreams[name])
+	}
+}
+
+// describeHTTPS says how the hosts of a site come to their certificates: in one line when all do alike.
+func describeHTTPS(out io.Writer, site conf.Site, how map[string]string) {
+	var ways []string
+	for _, host := range site.Hosts {
+		ways = append(ways, how[host])
+	}
+	slices.Sort(ways)
+	switch ways = slices.Compact(ways); {
+	case len(ways) == 1 && ways[0] != "":
+		fmt.Fprintf(out, "  https   %s\n", ways[0])
+	case len(ways) > 1:
+		for _, host := range site.Hosts {
+			fmt.Fprintf(out, "  https   %s: %s\n", host, how[host])
+		}
+	}
+	if auth := site.ClientCertificates; auth.CA != "" {
+		fmt.Fprintf(out, "  clients %s certificates of %s\n", auth.Mode, auth.CA)
 	}
 }
 

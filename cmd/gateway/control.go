@@ -85,6 +85,9 @@ func status(ctx context.Context, opt options, out, _ io.Writer) error {
 
 func printStatus(out io.Writer, s proxy.Status) {
 	fmt.Fprintf(out, "up %v, %s\n", time.Since(s.Started).Round(time.Second), counted(s.Tunnels, "open tunnel"))
+	for _, c := range s.Certificates {
+		printCertificate(out, c.Host, c.Source, c.Until, c.Problem, c.Since)
+	}
 	for _, u := range s.Upstreams {
 		fmt.Fprintf(out, "%s: %d queued\n", u.Name, u.Queued)
 		for _, b := range u.Backends {
@@ -100,6 +103,23 @@ func printStatus(out io.Writer, s proxy.Status) {
 			fmt.Fprintf(out, "  %s  %s, %d in flight, %d served, %d failed\n", b.Addr, state, b.InFlight, b.Served, b.Failed)
 		}
 	}
+}
+
+// printCertificate prints one certificate in a line, and in another what is wrong with it.
+func printCertificate(out io.Writer, host, source string, until time.Time, problem string, since time.Time) {
+	fmt.Fprintf(out, "%s  %s", host, source)
+	if !until.IsZero() {
+		fmt.Fprintf(out, ", until %s", until.Format(time.DateTime))
+	}
+	fmt.Fprintln(out)
+	if problem == "" {
+		return
+	}
+	fmt.Fprintf(out, "  problem: %s", problem)
+	if !since.IsZero() {
+		fmt.Fprintf(out, " (for %v)", time.Since(since).Round(time.Second))
+	}
+	fmt.Fprintln(out)
 }
 
 // counted is a number with its noun.

@@ -8,6 +8,7 @@ import (
 
 	"gateway/proxy"
 	"gateway/proxy/admin"
+	"gateway/proxy/certs"
 	"gateway/upstream"
 )
 
@@ -20,8 +21,18 @@ func TestStatusForPeople(t *testing.T) {
 		{Addr: "c", Failures: 3, Failed: 9, Ejected: time.Now().Add(8 * time.Second)},
 		{Addr: "d", Failures: 3, Failed: 7, Down: time.Now().Add(-5 * time.Second)},
 	}}}
+	s.Certificates = []certs.HostStatus{
+		{Host: "shop.example", Source: "acme", Issuer: "R11", Until: time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC)},
+		{Host: "www.shop.example", Source: "acme", Problem: "no certificate yet"},
+		{Host: "old.example", Source: "files", Problem: "storage: full", Since: time.Now().Add(-time.Hour)},
+	}
 	printStatus(&out, s)
 	want := `up 1m0s, 1 open tunnel
+shop.example  acme, until 2027-01-02 03:04:05
+www.shop.example  acme
+  problem: no certificate yet
+old.example  files
+  problem: storage: full (for 1h0m0s)
 fpm: 2 queued
   a  in use, 5 in flight, 7 served, 0 failed
   b  in use, 1 failure of late, 0 in flight, 0 served, 1 failed

@@ -26,6 +26,7 @@ var arrows = map[string][]string{
 	"proxy/xconnect":       {},
 	"proxy/observe":        {},
 	"proxy/certs":          {"proxy/observe"},
+	"proxy/certs/trust":    {},
 	"proxy/admin":          {"proxy/observe"},
 	"proxy/bench/stat":     {},
 	"proxy/bench/load":     {},
@@ -35,7 +36,7 @@ var arrows = map[string][]string{
 		"conf", "fastcgi", "upstream", "upstream/spool", "proxy/static", "proxy/http1", "proxy/identity", "proxy/limit",
 		"proxy/observe", "proxy/certs", "proxy/admin", "proxy/xconnect",
 	},
-	"cmd/gateway": {"conf", "proxy", "proxy/admin", "proxy/observe"},
+	"cmd/gateway": {"conf", "proxy", "proxy/admin", "proxy/certs/trust", "proxy/observe"},
 }
 
 func TestImportsFollowTheTable(t *testing.T) {

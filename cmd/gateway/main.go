@@ -23,12 +23,14 @@ Commands
   check    load the configuration, build all of it, and say what each site will do
   reload   tell a running gateway to load its configuration anew
   status   ask a running gateway how it is
+  trust    make this machine trust the certificates of local names; --remove takes that back
   demo     show the main job on this machine: needs no PHP, no configuration, no root
   version  print the version
 
 Options
   -c, --config FILE   the configuration; default ./gateway.toml, else /etc/gateway/gateway.toml
       --json          for status: the whole answer as JSON
+      --remove        for trust: take it back
   -h, --help          this page
 
 Examples
@@ -47,7 +49,8 @@ var errUsage = errors.New("wrong usage")
 type command func(ctx context.Context, opt options, out, words io.Writer) error
 
 var commands = map[string]command{
-	"run": run, "check": check, "reload": reload, "status": status, "demo": demo, "version": version,
+	"run": run, "check": check, "reload": reload, "status": status, "trust": trustRoots, "demo": demo,
+	"version": version,
 }
 
 func main() { os.Exit(realMain(os.Args[1:], os.Stdout, os.Stderr)) }

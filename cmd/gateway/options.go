@@ -16,6 +16,7 @@ type options struct {
 	command string
 	config  string
 	json    bool
+	remove  bool
 	help    bool
 }
 
@@ -32,6 +33,8 @@ func parse(args []string) (opt options, err error) {
 			opt.command = "version"
 		case arg == "--json":
 			opt.json = true
+		case arg == "--remove":
+			opt.remove = true
 		case name == "-c" || name == "--config":
 			if !inline && len(args) > 0 {
 				value, args, inline = args[0], args[1:], true
@@ -58,6 +61,9 @@ func (opt options) complete() (options, error) {
 	}
 	if opt.json && opt.command != "status" {
 		return opt, fmt.Errorf("%w: --json is for status", errUsage)
+	}
+	if opt.remove && opt.command != "trust" {
+		return opt, fmt.Errorf("%w: --remove is for trust", errUsage)
 	}
 	if opt.config == "" {
 		opt.config = "gateway.toml"

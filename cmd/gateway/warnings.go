@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gateway/conf"
+	"gateway/proxy"
 )
 
 // warn prints what will not stop the gateway from starting but will surprise.
@@ -31,8 +32,10 @@ func warnings(cfg *conf.Config) []string {
 	}
 	for _, site := range cfg.Sites {
 		add("root of "+site.Hosts[0], aboutRoot(site))
-		add("site "+site.Hosts[0], aboutHosts(cfg, site))
 		add("maintenance of "+site.Hosts[0], aboutMaintenance(site))
+	}
+	for _, plan := range proxy.CertificatePlans(cfg) {
+		add("certificate of "+plan.Host, plan.Warning)
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Upstreams)) {
 		u := cfg.Upstreams[name]
@@ -64,15 +67,6 @@ func aboutRoot(site conf.Site) string {
 		return fmt.Sprintf("no %s in %s, which is served for all to read; is the root %s?", site.Index, site.Root, public)
 	}
 	return fmt.Sprintf("no %s in %s; want Laravel's public folder", site.Index, site.Root)
-}
-
-// aboutHosts finds names that no certificate can be made for.
-func aboutHosts(cfg *conf.Config, site conf.Site) string {
-	secure := func(l conf.Listen) bool { return l.Scheme == "https" }
-	if !slices.Contains(site.Hosts, "*") || cfg.TLS.Issuer == "files" || !slices.ContainsFunc(cfg.Listen, secure) {
-		return ""
-	}
-	return `"*" gets no certificate, so its names are served over http only; name each host, or set tls.issuer to "files"`
 }
 
 // aboutSpool finds bodies that are allowed but cannot be held.

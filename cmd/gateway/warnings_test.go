@@ -55,6 +55,7 @@ func TestWarnings(t *testing.T) {
 		{"no folder of the log", func(cfg *conf.Config, _ *conf.Site, _ *conf.Upstream) { cfg.Log.Output = "/nowhere/a.log" }, "log.output: stat /nowhere"},
 		{"bodies that find no room", func(cfg *conf.Config, s *conf.Site, _ *conf.Upstream) { s.Limits.Body, cfg.Limits.SpoolDisk = 6, 10 }, "limits.spool_disk: site shop.example takes bodies of up to 6"},
 		{"all names on https", func(_ *conf.Config, s *conf.Site, _ *conf.Upstream) { s.Hosts = []string{"*"} }, `"*" gets no certificate`},
+		{"no plain listener", func(cfg *conf.Config, _ *conf.Site, _ *conf.Upstream) { cfg.Listen = cfg.Listen[:1] }, "certificate of shop.example: no http listener, so only TLS-ALPN-01"},
 		{
 			"all names on http",
 			func(cfg *conf.Config, s *conf.Site, _ *conf.Upstream) {
@@ -64,7 +65,7 @@ func TestWarnings(t *testing.T) {
 		},
 	} {
 		cfg := &conf.Config{
-			Listen: []conf.Listen{{Scheme: "https", Addr: ":443"}},
+			Listen: []conf.Listen{{Scheme: "https", Addr: ":443"}, {Scheme: "http", Addr: ":80"}},
 			Sites:  []conf.Site{{Hosts: []string{"shop.example"}, Root: public, Index: "index.php", App: "fpm"}},
 			Log:    conf.Log{Output: "stdout"},
 		}

@@ -3,12 +3,10 @@ package certs
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"os"
+	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -23,100 +21,86 @@ const acmeProtocol = "acme-tls/1"
 // certificate names a revocation service that does not answer.
 const preloadWait = 2 * time.Second
 
-// acme keeps certificates from a public authority.
+// stopWait bounds how long the end of the library's work is waited for.
+const stopWait = 3 * time.Second
+
+// acme keeps certificates from public authorities.
 type acme struct {
-	hosts  []string
-	cache  *certmagic.Cache
-	magic  *certmagic.Config
-	issuer *certmagic.ACMEIssuer
-	logger *zap.Logger
+	hosts    []string // managed: obtained at the start and renewed in the background
+	patterns []string // whose names get a certificate on demand
+	cache    *certmagic.Cache
+	magic    *certmagic.Config // for hosts
+	demand   *certmagic.Config // for patterns; nil without them
+	health   *health
+	logger   *zap.Logger
 
 	cancel  context.CancelFunc
 	working sync.WaitGroup
 }
 
-func newACME(cfg Config, hosts []string) (*acme, error) {
-	if err := checkACME(cfg, hosts); err != nil {
-		return nil, err
+func newACME(cfg Config, ways []way, kept *storage) (*acme, error) {
+	if kept == nil {
+		return nil, errors.New("storage: the issuer acme needs a directory for keys and certificates")
 	}
-	roots, err := loadRoots(cfg.CARoot)
-	if err != nil {
-		return nil, err
+	a := &acme{
+		hosts: hostsOf(ways, byPorts, byDNS), patterns: hostsOf(ways, onDemand),
+		health: newHealth(cfg), logger: cfg.Logger, cancel: func() {},
 	}
-	if err := os.MkdirAll(cfg.Storage, 0o700); err != nil {
-		return nil, fmt.Errorf("storage: %w", err)
-	}
-	a := &acme{hosts: hosts, logger: cfg.Logger, cancel: func() {}}
+	kept.health = a.health
 	ready := make(chan struct{}) // the cache begins to work before the configuration it asks for can exist
 	a.cache = certmagic.NewCache(certmagic.CacheOptions{
-		GetConfigForCert: func(certmagic.Certificate) (*certmagic.Config, error) {
+		GetConfigForCert: func(cert certmagic.Certificate) (*certmagic.Config, error) {
 			<-ready
-			return a.magic, nil
+			return a.configFor(cert.Names), nil
 		},
-		Logger: cfg.Logger,
+		RenewCheckInterval: cfg.renewEvery,
+		OCSPCheckInterval:  cfg.stapleEvery,
+		Logger:             cfg.Logger,
 	})
-	a.magic = certmagic.New(a.cache, certmagic.Config{
-		Storage: &certmagic.FileStorage{Path: cfg.Storage},
-		Logger:  cfg.Logger,
-	})
-	a.issuer = certmagic.NewACMEIssuer(a.magic, acmeTemplate(cfg, roots))
-	a.magic.Issuers = []certmagic.Issuer{a.issuer}
+	err := a.configure(cfg, kept)
 	close(ready)
+	if err != nil {
+		a.close()
+		return nil, err
+	}
 	return a, nil
 }
 
-// acmeTemplate names every address and port itself: what it leaves out, the library takes from its package
-// defaults, which belong to no one.
-func acmeTemplate(cfg Config, roots *x509.CertPool) certmagic.ACMEIssuer {
-	directory := cfg.CA
-	if directory == "" {
-		directory = certmagic.LetsEncryptProductionCA
+func (a *acme) configure(cfg Config, kept *storage) error {
+	base := certmagic.Config{
+		Storage: kept, LocalCache: kept.local, Logger: cfg.Logger, OnEvent: a.health.event,
+		KeySource: certmagic.StandardKeyGenerator{KeyType: keyType(cfg.KeyType)},
 	}
-	return certmagic.ACMEIssuer{
-		CA:                      directory,
-		Email:                   cfg.Email,
-		Agreed:                  true,
-		TrustedRoots:            roots,
-		AltHTTPPort:             cfg.HTTPPort,
-		AltTLSALPNPort:          cfg.TLSPort,
-		DisableHTTPChallenge:    cfg.HTTPPort == 0,
-		DisableTLSALPNChallenge: cfg.TLSPort == 0,
-		Logger:                  cfg.Logger,
+	a.magic = certmagic.New(a.cache, base)
+	if err := addIssuers(a.magic, cfg, cfg.DNS); err != nil {
+		return err
 	}
+	if len(a.patterns) == 0 {
+		return nil
+	}
+	// A zone of ours says nothing about the names of others: on demand, they are proved at the ports alone.
+	base.OnDemand = &certmagic.OnDemandConfig{}
+	a.demand = certmagic.New(a.cache, base)
+	base.OnDemand.DecisionFunc = newGate(cfg, a.demand).decide
+	return addIssuers(a.demand, cfg, DNS{})
 }
 
-// checkACME refuses what the authority would refuse later, when only the log could say so.
-func checkACME(cfg Config, hosts []string) error {
-	if cfg.Storage == "" {
-		return errors.New("storage: the issuer acme needs a directory for keys and certificates")
+func keyType(name string) certmagic.KeyType {
+	switch name {
+	case "p384":
+		return certmagic.P384
+	case "rsa2048":
+		return certmagic.RSA2048
 	}
-	if cfg.HTTPPort == 0 && cfg.TLSPort == 0 {
-		return errors.New("listen: the issuer acme needs an http or https listener that the authority can reach")
-	}
-	for _, host := range hosts {
-		if strings.Contains(host, "*") {
-			return fmt.Errorf("hosts: %s needs a DNS challenge, which is not supported; name each host, or use the issuer files", host)
-		}
-		if !certmagic.SubjectQualifiesForCert(host) {
-			return fmt.Errorf("hosts: no authority gives a certificate to %q", host)
-		}
-	}
-	return nil
+	return certmagic.P256
 }
 
-func loadRoots(file string) (*x509.CertPool, error) {
-	if file == "" {
-		return nil, nil
+// configFor returns the configuration that a certificate was got with.
+func (a *acme) configFor(names []string) *certmagic.Config {
+	if a.demand != nil && !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(a.hosts, name) }) {
+		return a.demand
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("tls.ca_root: %w", err)
-	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("tls.ca_root: no certificate in %s", file)
-	}
-	return roots, nil
+	return a.magic
 }
 
 // isChallenge tells a validator from a browser: it must offer acme-tls/1 and nothing else (RFC 8737, 3).
@@ -125,7 +109,24 @@ func isChallenge(hello *tls.ClientHelloInfo) bool {
 }
 
 func (a *acme) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-	return a.magic.GetCertificate(hello)
+	covers := func(pattern string) bool { return matches(pattern, hello.ServerName) }
+	onDemand := func(pattern string) bool { return pattern == "*" || covers(pattern) }
+	switch {
+	case slices.ContainsFunc(a.hosts, covers):
+		return a.magic.GetCertificate(hello)
+	case slices.ContainsFunc(a.patterns, onDemand):
+		return a.demand.GetCertificate(hello)
+	}
+	return nil, fmt.Errorf("no certificate for %q: no site names it", hello.ServerName)
+}
+
+// httpChallenge answers the challenges of all authorities: the library looks them up for each.
+func (a *acme) httpChallenge(next http.Handler) http.Handler {
+	issuer := a.magic.Issuers[0]
+	if len(a.hosts) == 0 {
+		issuer = a.demand.Issuers[0]
+	}
+	return issuer.(*certmagic.ACMEIssuer).HTTPChallengeHandler(next)
 }
 
 // start first loads what there is, so that a reload never serves a moment without the certificates that
@@ -167,8 +168,18 @@ func (a *acme) preload(ctx context.Context) {
 	}
 }
 
+// close ends all work. The library may be asleep for a minute after a renewal that failed; it is not waited for then,
+// and does nothing more when it wakes.
 func (a *acme) close() {
 	a.cancel()
-	a.cache.Stop()
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		a.cache.Stop()
+	}()
+	select {
+	case <-stopped:
+	case <-time.After(stopWait):
+	}
 	a.working.Wait()
 }

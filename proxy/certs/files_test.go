@@ -26,7 +26,7 @@ func pairIn(t *testing.T, dir, host string, modified time.Time) (certFile, keyFi
 
 func pairFor(t *testing.T, host string) (certPEM, keyPEM []byte) {
 	t.Helper()
-	r, err := openRoot(filepath.Join(t.TempDir(), "internal"), time.Now())
+	r, err := openRoot(filepath.Join(t.TempDir(), "internal"), constraintsFor([]string{host}), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestLocalHostBesideFilesTakesTheInternalAuthority(t *testing.T) {
 
 func TestLocalHostInTheFilesTakesTheFiles(t *testing.T) {
 	m, _, _ := filesManager(t, "shop.test", "shop.test")
-	if m.RootFile() != "" {
+	if len(m.RootFiles()) != 0 {
 		t.Error("an internal root was made although the file covers the only host")
 	}
 	shows(t, m, "shop.test")

@@ -15,6 +15,9 @@ func isLocal(host string) bool {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return addr.IsPrivate() || addr.IsLoopback() || addr.IsLinkLocalUnicast() || addr.IsUnspecified()
 	}
+	if host == "*" {
+		return false
+	}
 	if !strings.Contains(host, ".") {
 		return true
 	}
@@ -56,6 +59,21 @@ func matches(pattern, name string) bool {
 	return wildcard && covered && label != "" && !strings.Contains(label, ".")
 }
 
+// lookup returns the pattern that a name falls under, as a site is chosen: the name itself first, then the wildcard
+// one label above, then "*". It is empty when there is none.
+func lookup(patterns map[string]bool, name string) string {
+	if patterns[name] {
+		return name
+	}
+	if _, rest, found := strings.Cut(name, "."); found && patterns["*."+rest] {
+		return "*." + rest
+	}
+	if patterns["*"] {
+		return "*"
+	}
+	return ""
+}
+
 func hostOf(addr net.Addr) string {
 	host, _, err := net.SplitHostPort(addr.String())
 	if err != nil {
@@ -64,3 +82,6 @@ func hostOf(addr net.Addr) string {
 	host, _, _ = strings.Cut(host, "%") // a zone means something on one link only
 	return normalize(host)
 }
+
+// cutWildcard returns what follows the star of a pattern, with its dot, and whether there is one.
+func cutWildcard(host string) (rest string, wildcard bool) { return strings.CutPrefix(host, "*") }

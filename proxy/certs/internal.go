@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,8 +26,8 @@ const (
 // internalCA makes leaves at the first handshake that needs them and keeps them in memory: a leaf costs
 // less than the handshake, so there is nothing to store and nothing to renew in the background.
 type internalCA struct {
-	root     *root
-	rootFile string
+	local    *root // vouches for local names alone
+	named    *root // vouches for the other hosts that are configured; nil when there are none
 	patterns []string
 	logger   *zap.Logger
 	now      func() time.Time
@@ -39,20 +40,70 @@ func newInternalCA(cfg Config, patterns []string) (*internalCA, error) {
 	if cfg.Storage == "" {
 		return nil, errors.New("storage: the internal issuer needs a directory for its root")
 	}
-	dir := filepath.Join(cfg.Storage, "internal")
-	root, err := openRoot(dir, cfg.now())
+	ca := &internalCA{patterns: patterns, logger: cfg.Logger, now: cfg.now, leaves: make(map[string]*tls.Certificate)}
+	var others []string
+	for _, host := range patterns {
+		if !localConstraints().permits(host) {
+			others = append(others, host)
+		}
+	}
+	var err error
+	if len(others) < len(patterns) {
+		ca.local, err = openRoot(filepath.Join(cfg.Storage, "internal"), localConstraints(), cfg.now())
+	}
+	if err == nil && len(others) > 0 {
+		ca.named, err = openRoot(filepath.Join(cfg.Storage, "internal-named"), constraintsFor(others), cfg.now())
+	}
+	return ca, err
+}
+
+// rootFor returns the root that may vouch for a configured host.
+func (ca *internalCA) rootFor(pattern string) *root {
+	if localConstraints().permits(pattern) {
+		return ca.local
+	}
+	return ca.named
+}
+
+// RootFiles returns the certificates of the internal authority that cfg needs, which clients may be told to trust, and
+// makes those that are not there yet. Local names have one in any case.
+func RootFiles(cfg Config) ([]string, error) {
+	cfg = cfg.withDefaults()
+	var hosts []string
+	if cfg.Issuer == "internal" {
+		hosts = cfg.Hosts
+	}
+	hosts = append([]string{"localhost"}, hosts...)
+	for _, host := range cfg.Hosts {
+		if isLocal(host) {
+			hosts = append(hosts, host)
+		}
+	}
+	ca, err := newInternalCA(cfg, slices.DeleteFunc(hosts, func(host string) bool { return host == "*" }))
 	if err != nil {
 		return nil, err
 	}
-	rootFile, _ := rootFiles(dir)
-	return &internalCA{
-		root:     root,
-		rootFile: rootFile,
-		patterns: patterns,
-		logger:   cfg.Logger,
-		now:      cfg.now,
-		leaves:   make(map[string]*tls.Certificate),
-	}, nil
+	return ca.rootFiles(), nil
+}
+
+func (ca *internalCA) rootFiles() []string {
+	var names []string
+	for _, r := range []*root{ca.local, ca.named} {
+		if r != nil {
+			names = append(names, r.file)
+		}
+	}
+	return names
+}
+
+// current returns the leaf that is in use for a configured host, or nil.
+func (ca *internalCA) current(pattern string) *x509.Certificate {
+	ca.mu.Lock()
+	defer ca.mu.Unlock()
+	if leaf := ca.leaves[pattern]; leaf != nil {
+		return leaf.Leaf
+	}
+	return nil
 }
 
 // pattern returns the configured host that covers name, or "". Leaves are made for patterns, not for
@@ -75,7 +126,7 @@ func (ca *internalCA) certificate(name string) (*tls.Certificate, error) {
 	if leaf := ca.leaves[pattern]; leaf != nil && now.Before(renewalOf(leaf.Leaf)) {
 		return leaf, nil
 	}
-	leaf, err := ca.root.sign(pattern, now)
+	leaf, err := ca.rootFor(pattern).sign(pattern, now)
 	if err != nil {
 		return nil, fmt.Errorf("make a certificate for %s: %w", pattern, err)
 	}

@@ -63,16 +63,18 @@ func shake(t *testing.T, addr net.Addr, cfg *tls.Config) (*x509.Certificate, err
 	return conn.ConnectionState().PeerCertificates[0], nil
 }
 
-// trusting returns a client configuration with the internal root of m as its only root.
+// trusting returns a client configuration with the internal roots of m as its only ones.
 func trusting(t *testing.T, m *Manager, name string) *tls.Config {
 	t.Helper()
-	text, err := os.ReadFile(m.RootFile())
-	if err != nil {
-		t.Fatal(err)
-	}
 	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(text) {
-		t.Fatalf("no certificate in %s", m.RootFile())
+	for _, file := range m.RootFiles() {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !roots.AppendCertsFromPEM(text) {
+			t.Fatalf("no certificate in %s", file)
+		}
 	}
 	return &tls.Config{RootCAs: roots, ServerName: name}
 }
@@ -135,8 +137,8 @@ func TestWithoutAnyHostNoHandshakeSucceeds(t *testing.T) {
 	if _, err := m.TLSConfig().GetCertificate(&tls.ClientHelloInfo{}); err == nil {
 		t.Error("a certificate was shown")
 	}
-	if m.RootFile() != "" {
-		t.Errorf("root file = %q, want none", m.RootFile())
+	if files := m.RootFiles(); len(files) != 0 {
+		t.Errorf("root files = %q, want none", files)
 	}
 	if err := m.Start(t.Context()); err != nil {
 		t.Error(err)
@@ -176,14 +178,14 @@ func TestRootIsMadeOnceAndGuarded(t *testing.T) {
 	storage := filepath.Join(t.TempDir(), "new", "storage")
 	cfg := Config{Hosts: []string{"localhost"}, Storage: storage}
 	first, second := newManager(t, cfg), newManager(t, cfg)
-	if !first.internal.root.certificate.Equal(second.internal.root.certificate) {
+	if !first.internal.local.certificate.Equal(second.internal.local.certificate) {
 		t.Error("the second manager made a root of its own")
 	}
 	want := map[string]fs.FileMode{
 		storage:                            fs.ModeDir | 0o700,
 		filepath.Join(storage, "internal"): fs.ModeDir | 0o700,
 		filepath.Join(storage, "internal", "root.key"): 0o600,
-		first.RootFile(): 0o600,
+		first.RootFiles()[0]:                           0o600,
 	}
 	for name, mode := range want {
 		if info, err := os.Stat(name); err != nil || info.Mode() != mode {
@@ -200,7 +202,7 @@ func TestManyProcessesMakeOneRoot(t *testing.T) {
 	roots := make(chan *root, 8)
 	for range cap(roots) {
 		go func() {
-			r, err := openRoot(dir, time.Now())
+			r, err := openRoot(dir, localConstraints(), time.Now())
 			if err != nil {
 				t.Error(err)
 			}
@@ -217,17 +219,17 @@ func TestManyProcessesMakeOneRoot(t *testing.T) {
 
 func TestUnusableRootIsAnErrorThatNamesIt(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "internal")
-	if _, err := openRoot(dir, time.Now()); err != nil {
+	if _, err := openRoot(dir, localConstraints(), time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openRoot(dir, time.Now().Add(11*365*24*time.Hour)); err == nil || !strings.Contains(err.Error(), "remove "+dir) {
+	if _, err := openRoot(dir, localConstraints(), time.Now().Add(11*365*24*time.Hour)); err == nil || !strings.Contains(err.Error(), "remove "+dir) {
 		t.Errorf("ended root: err = %v, want one that says what to remove", err)
 	}
 	_, keyFile := rootFiles(dir)
 	if err := os.WriteFile(keyFile, []byte("garbage"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openRoot(dir, time.Now()); err == nil {
+	if _, err := openRoot(dir, localConstraints(), time.Now()); err == nil {
 		t.Error("broken key: no error")
 	}
 }
@@ -247,10 +249,10 @@ func TestBadConfigNamesTheKey(t *testing.T) {
 		{"internal without storage", Config{Issuer: "internal", Hosts: public}, "storage:"},
 		{"acme without storage", Config{Hosts: public, TLSPort: 443}, "storage:"},
 		{"acme without a listener", Config{Hosts: public, Storage: "x"}, "listen:"},
-		{"acme wildcard", Config{Hosts: []string{"*.shop.example"}, Storage: "x", TLSPort: 1}, "hosts: *.shop.example needs a DNS challenge"},
+		{"acme wildcard", Config{Hosts: []string{"*.shop.example"}, Storage: "x", TLSPort: 1}, "hosts: no authority proves *.shop.example without a DNS challenge; set tls.dns.provider"},
 		{"acme nonsense", Config{Hosts: []string{"a b.example"}, Storage: "x", TLSPort: 1}, "hosts:"},
-		{"root missing", Config{Hosts: public, Storage: "x", TLSPort: 1, CARoot: "/nowhere.pem"}, "tls.ca_root: open /nowhere.pem"},
-		{"root empty", Config{Hosts: public, Storage: "x", TLSPort: 1, CARoot: empty}, "tls.ca_root: no certificate in"},
+		{"root missing", Config{Hosts: public, Storage: "x", TLSPort: 1, Authorities: []Authority{{RootFile: "/nowhere.pem"}}}, "tls.ca_root: open /nowhere.pem"},
+		{"root empty", Config{Hosts: public, Storage: "x", TLSPort: 1, Authorities: []Authority{{RootFile: empty}}}, "tls.ca_root: no certificate in"},
 		{"storage is a file", Config{Hosts: public, Storage: empty, TLSPort: 1}, "storage:"},
 		{"files missing", Config{Issuer: "files", CertFile: "/nowhere.crt", KeyFile: "/nowhere.key"}, "tls.cert, tls.key: stat /nowhere.crt"},
 		{"files not named", Config{Issuer: "files"}, "tls.cert, tls.key:"},

@@ -15,6 +15,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -22,25 +23,44 @@ const rootLifetime = 10 * 365 * 24 * time.Hour
 
 // root is the internal authority's certificate and key.
 type root struct {
+	file        string // of the certificate
 	certificate *x509.Certificate
 	key         crypto.PrivateKey
 }
 
-// openRoot loads the root from dir and makes it if dir does not exist. The directory appears whole, by one
-// rename: of two processes that start at the same time, one makes the root and both use it.
-func openRoot(dir string, now time.Time) (*root, error) {
+// openRoot loads the root from dir. It makes one if dir does not exist, or if the one there may not vouch for what is
+// wanted; that one is put aside. The directory appears whole, by one rename: of two processes that start at the same
+// time, one makes the root and both use it.
+func openRoot(dir string, want constraints, now time.Time) (*root, error) {
 	_, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = createRoot(dir, now)
+		err = createRoot(dir, want, now)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("make the internal root: %w", err)
 	}
 	r, err := loadRoot(dir, now)
+	if err == nil && !want.heldBy(r.certificate) {
+		if r, err = replaceRoot(dir, want, now, r); err != nil {
+			return nil, fmt.Errorf("make another internal root: %w", err)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("load the internal root: %w", err)
 	}
 	return r, nil
+}
+
+// replaceRoot puts a root aside, under a name with its serial, and makes another.
+func replaceRoot(dir string, want constraints, now time.Time, old *root) (*root, error) {
+	aside := fmt.Sprintf("%s.%x", dir, old.certificate.SerialNumber.Bytes()[:4])
+	if err := os.Rename(dir, aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err := createRoot(dir, want, now); err != nil {
+		return nil, err
+	}
+	return loadRoot(dir, now)
 }
 
 func rootFiles(dir string) (cert, key string) {
@@ -61,18 +81,18 @@ func loadRoot(dir string, now time.Time) (*root, error) {
 		return nil, fmt.Errorf("%s ended on %s; remove %s to have a new one made", certFile,
 			pair.Leaf.NotAfter.Format(time.DateOnly), dir)
 	}
-	return &root{certificate: pair.Leaf, key: pair.PrivateKey}, nil
+	return &root{file: certFile, certificate: pair.Leaf, key: pair.PrivateKey}, nil
 }
 
-func createRoot(dir string, now time.Time) error {
-	certPEM, keyPEM, err := generateRoot(now)
+func createRoot(dir string, want constraints, now time.Time) error {
+	certPEM, keyPEM, err := generateRoot(want, now)
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return err
 	}
-	made, err := os.MkdirTemp(filepath.Dir(dir), "internal-*.new") // 0700
+	made, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+"-*.new") // 0700
 	if err != nil {
 		return err
 	}
@@ -81,15 +101,35 @@ func createRoot(dir string, now time.Time) error {
 	if err := errors.Join(os.WriteFile(certFile, certPEM, 0o600), os.WriteFile(keyFile, keyPEM, 0o600)); err != nil {
 		return err
 	}
+	if err := giveAway(filepath.Dir(dir), made, certFile, keyFile); err != nil {
+		return err
+	}
 	if err := os.Rename(made, dir); !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return nil // another process was faster
 }
 
-// generateRoot makes a root whose name has a part of its serial, so that the roots of several machines can
+// giveAway makes the owner of a folder that of what was made in it: root may make what the gateway, which is not root,
+// has to read.
+func giveAway(folder string, made ...string) error {
+	info, err := os.Stat(folder)
+	if err != nil {
+		return err
+	}
+	owner, known := info.Sys().(*syscall.Stat_t)
+	if !known || os.Geteuid() != 0 {
+		return nil
+	}
+	for _, name := range made {
+		err = errors.Join(err, os.Lchown(name, int(owner.Uid), int(owner.Gid)))
+	}
+	return err
+}
+
+// generateRoot makes a root that may vouch for what is wanted alone, and whose name has a part of its serial, so that the roots of several machines can
 // be told apart in one trust store.
-func generateRoot(now time.Time) (certPEM, keyPEM []byte, err error) {
+func generateRoot(want constraints, now time.Time) (certPEM, keyPEM []byte, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, nil, err
@@ -104,6 +144,9 @@ func generateRoot(now time.Time) (certPEM, keyPEM []byte, err error) {
 		BasicConstraintsValid: true,
 		IsCA:                  true,
 		MaxPathLenZero:        true, // it signs leaves and no further authority
+	}
+	if err := want.apply(template); err != nil {
+		return nil, nil, err
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
