@@ -16,7 +16,7 @@ const (
 	mostLate      = 0.01  // share of requests that start more than lateBy late
 	lateBy        = time.Millisecond
 	littleWithin  = 0.10
-	mostTrend     = 0.02 // of the p50, a minute
+	mostTrend     = 0.02 // of the p50, in a minute
 	mostSteal     = 0.02
 	mostPressure  = 0.10
 	fewestOffered = 0.99
@@ -243,7 +243,9 @@ func (r *Result) steadiness(arm int) {
 			widest = max(widest, float64(m[len(m)-1])/float64(max(m[0], 1)))
 		}
 	}
-	if trend, ok := stat.FindTrend(x, y, 0.95); ok && trend.P < 0.05 && math.Abs(trend.Slope.Estimate) > mostTrend {
+	trend, ok := stat.FindTrend(x, y, 0.95)
+	// By the minute, and in all: over a few seconds, the former alone would be made of nothing.
+	if ok && trend.P < 0.05 && math.Abs(trend.Slope.Estimate)*min(x[len(x)-1]-x[0], 1) > mostTrend {
 		r.find("V07", arm, "%s changed by %+.1f %% a minute while it was measured: it was not warm, or something else goes on",
 			name, 100*(math.Exp(trend.Slope.Estimate)-1))
 	}
