@@ -26,8 +26,17 @@ func (c *checker) tls(n *node, tls *TLS) {
 		c.fail(curves, "tls.curves", "empty; want at least one")
 	}
 	c.dns(n.good("dns"), tls.DNS)
+	c.acmeOnly(n.get("dns"), "tls.dns.provider", "provider", tls.DNS.Provider, tls.Issuer)
+	c.acmeOnly(n.get("on_demand"), "tls.on_demand.permission", "permission", tls.OnDemand.Permission, tls.Issuer)
 	c.needs(n.good("on_demand"), "tls.on_demand", "permission", "want the URL that says for which names certificates may be got; without one strangers could have them made for any")
 	c.needs(n.good("redis"), "tls.redis", "address", `want an address such as "127.0.0.1:6379"`)
+}
+
+// acmeOnly reports what would do nothing with another issuer.
+func (c *checker) acmeOnly(table *node, path, key, value, issuer string) {
+	if value != "" && issuer != "acme" && table.good(key) != nil {
+		c.fail(table.get(key), path, `is used with issuer "acme" only; the issuer is %q`, issuer)
+	}
 }
 
 // needs reports a table that is written without the key that it is nothing without.

@@ -24,6 +24,9 @@ func TestFaultsOfTLS(t *testing.T) {
 		{"permission", "[tls.on_demand]\npermission = «\"localhost:8000\"", `tls.on_demand.permission: got "localhost:8000": neither "http://" nor "https://"`},
 		{"no certificate a minute", "[tls.on_demand]\npermission = \"\"\nper_minute = «0", `tls.on_demand.per_minute: got 0: out of range`},
 
+		{"dns without acme", "[tls]\nissuer = \"internal\"\n[tls.dns]\nprovider = «\"route53\"", `tls.dns.provider: is used with issuer "acme" only; the issuer is "internal"`},
+		{"on demand without acme", "[tls]\nissuer = \"internal\"\n[tls.on_demand]\npermission = «\"http://a\"", `tls.on_demand.permission: is used with issuer "acme" only`},
+
 		{"redis without an address", "[tls.«redis]\ndatabase = 1", `tls.redis.address: missing`},
 		{"redis as a URL", "[tls.redis]\naddress = «\"redis://127.0.0.1:6379\"", `tls.redis.address: got "redis://127.0.0.1:6379": a user, a password and TLS are keys of their own`},
 	} {

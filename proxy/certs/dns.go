@@ -3,6 +3,7 @@ package certs
 import (
 	"encoding/json"
 	"fmt"
+	"os/exec"
 	"reflect"
 	"slices"
 	"strings"
@@ -95,7 +96,11 @@ func newSolver(cfg DNS, logger *zap.Logger) (acmez.Solver, error) {
 		}
 	}
 	if p.make == nil {
-		return &hook{command: cfg.Options["command"], logger: logger}, nil
+		path, err := exec.LookPath(cfg.Options["command"])
+		if err != nil {
+			return nil, fmt.Errorf("tls.dns.command: %w", err)
+		}
+		return &hook{command: path, logger: logger}, nil
 	}
 	made, err := p.with(cfg.Options)
 	if err != nil {

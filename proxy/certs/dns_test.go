@@ -31,7 +31,7 @@ func TestEveryProviderCanBeMade(t *testing.T) {
 	for name, options := range DNSProviders() {
 		all := make(map[string]string)
 		for _, option := range options {
-			all[option] = "x"
+			all[option] = "true" // a program, where one is asked for
 		}
 		if _, err := newSolver(DNS{Provider: name, Options: all}, zap.NewNop()); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -42,7 +42,7 @@ func TestEveryProviderCanBeMade(t *testing.T) {
 			if err == nil || !strings.HasPrefix(err.Error(), "tls.dns."+option+": missing") {
 				t.Errorf("%s without %s: err = %v", name, option, err)
 			}
-			all[option] = "x"
+			all[option] = "true"
 		}
 	}
 }
@@ -52,6 +52,7 @@ func TestBadDNSConfigNamesTheKey(t *testing.T) {
 		"tls.dns.provider: unknown":    {Provider: "bind"},
 		"tls.dns.api_tokn: unknown":    {Provider: "cloudflare", Options: map[string]string{"api_tokn": "x"}},
 		"tls.dns.api_token: missing":   {Provider: "hetzner"},
+		"tls.dns.command: exec:":       {Provider: "exec", Options: map[string]string{"command": "/nowhere/hook"}},
 		"tls.dns.max_retries: unknown": {Provider: "route53", Options: map[string]string{"max_retries": "5"}},
 	} {
 		if _, err := newSolver(cfg, zap.NewNop()); err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -4,8 +4,12 @@ package certs
 
 import (
 	"context"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"io/fs"
+	"net"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -219,6 +223,44 @@ func TestRedisThatIsAwayIsAnErrorThatSaysSo(t *testing.T) {
 	wrong, err := newRedisStorage(Redis{Network: "unix", Address: server.Socket, TLS: true, RootFile: "/nowhere"}, s.logger)
 	if err == nil || !strings.HasPrefix(err.Error(), "tls.redis.ca_root:") {
 		t.Errorf("storage = %v, err = %v", wrong, err)
+	}
+}
+
+func TestRedisOverTLS(t *testing.T) {
+	dir := t.TempDir()
+	certFile, keyFile := filepath.Join(dir, "redis.crt"), filepath.Join(dir, "redis.key")
+	template := testTemplate("redis")
+	template.IPAddresses, template.IsCA, template.BasicConstraintsValid = []net.IP{net.IPv4(127, 0, 0, 1)}, true, true
+	key := testKey(t)
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: selfSigned(t, template, key).Certificate[0]}), time.Now())
+	write(t, keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), time.Now())
+	cfg := Redis{Address: stack.RedisTLS(t, redisPassword, certFile, keyFile), Password: redisPassword, TLS: true, RootFile: certFile}
+	for _, c := range []struct {
+		name   string
+		change func(*Redis)
+		ok     bool
+	}{
+		{"right", func(*Redis) {}, true},
+		{"other roots", func(r *Redis) { r.RootFile = "" }, false},
+		{"no password", func(r *Redis) { r.Password = "" }, false},
+		{"no TLS", func(r *Redis) { r.TLS = false }, false},
+	} {
+		one := cfg
+		c.change(&one)
+		s, err := newRedisStorage(one, zaptest.NewLogger(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		if err := s.Store(ctx, "a", []byte("b")); (err == nil) != c.ok {
+			t.Errorf("%s: err = %v", c.name, err)
+		}
+		cancel()
+		s.close()
 	}
 }
 
