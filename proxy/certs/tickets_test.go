@@ -90,6 +90,36 @@ func TestTicketKeysAreRotatedAndForgotten(t *testing.T) {
 	}
 }
 
+// TestNewKeyWaitsUntilAllHaveHeardOfIt has one gateway rotate while another has not looked since.
+func TestNewKeyWaitsUntilAllHaveHeardOfIt(t *testing.T) {
+	at := &clock{time.Now()}
+	cfg := Config{Issuer: "internal", Hosts: []string{"localhost"}, Storage: t.TempDir(), now: at.now}
+	m, other := newManager(t, cfg), newManager(t, cfg)
+	first, second := serve(t, m), serve(t, other)
+	m.tickets.refresh(t.Context())
+	other.tickets.refresh(t.Context())
+	goesOn := func() bool {
+		client := trusting(t, m, "localhost")
+		client.ClientSessionCache, client.Time = tls.NewLRUClientSessionCache(1), at.now
+		resumed(t, first, client)
+		return resumed(t, second, client)
+	}
+	at.Time = at.Add(ticketRotation)
+	m.tickets.refresh(t.Context())
+	if !goesOn() {
+		t.Error("a ticket was made with a key that the other does not know")
+	}
+	at.Time = at.Add(2 * ticketPoll)
+	m.tickets.refresh(t.Context())
+	if goesOn() {
+		t.Error("the new key is not used")
+	}
+	other.tickets.refresh(t.Context())
+	if !goesOn() {
+		t.Error("the other does not know the key though it looked")
+	}
+}
+
 func storedKeys(t *testing.T, dir string) (keys []ticketKey) {
 	t.Helper()
 	name := filepath.Join(dir, "tickets", "keys.json")
