@@ -21,6 +21,9 @@ const (
 // errAbandoned is what the backend's side of a backlog gets once the client's side has given up.
 var errAbandoned = errors.New("the client stopped reading")
 
+// errSpooled is a temp file that cannot be read, which is nobody's fault but ours.
+var errSpooled = errors.New("read the spooled answer")
+
 // storage is where answers wait for slow clients.
 type storage struct {
 	budget *spool.Budget // of all answers and bodies
@@ -172,7 +175,7 @@ func (b *backlog) take() (p []byte, end bool, err error) {
 		b.queue = append(b.queue[:0], b.queue[1:]...)
 	case b.from < b.to:
 		if p, err = b.read(); err != nil {
-			return nil, false, fmt.Errorf("read the spooled answer: %w", err)
+			return nil, false, fmt.Errorf("%w: %w", errSpooled, err)
 		}
 	default:
 		return nil, b.ended, nil

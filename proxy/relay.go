@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"sync"
@@ -168,7 +169,10 @@ func (r *relay) finish(backendErr, putErr error) (error, error) {
 	r.broken = backendErr != nil
 	r.backlog.finish()
 	<-r.written
-	if r.writeErr == nil {
+	switch {
+	case errors.Is(r.writeErr, errSpooled):
+		return r.writeErr, nil // the client must see it, and is not to blame
+	case r.writeErr == nil:
 		r.writeErr = putErr
 	}
 	return backendErr, r.writeErr

@@ -224,6 +224,27 @@ func TestShortAnswersToStreamsCount(t *testing.T) {
 	}
 }
 
+func TestFaultOfTheTempFileIsNotTheClients(t *testing.T) {
+	may := make(chan struct{})
+	w := &stuck{sink{http.Header{}}, make(chan struct{}, 1), may}
+	s := storage{budget: spool.NewBudget(0, 1<<30, nil), dir: t.TempDir(), limit: 1 << 30}
+	relay := newRelay(w, &http.Request{ProtoMajor: 1}, 200, s)
+	defer relay.close()
+	type result struct{ backendErr, clientErr error }
+	done := make(chan result)
+	go func() {
+		var r result
+		r.backendErr, r.clientErr = relay.copy(io.MultiReader(io.LimitReader(zeros{}, 1<<20), atEnd(func() {
+			relay.backlog.file.Close()
+			close(may)
+		})), false)
+		done <- r
+	}()
+	if r := <-done; !errors.Is(r.backendErr, errSpooled) || r.clientErr != nil {
+		t.Errorf("the backend's error is %v, the client's %v; want the first alone", r.backendErr, r.clientErr)
+	}
+}
+
 // untilDone blocks until its context ends.
 type untilDone struct{ ctx context.Context }
 

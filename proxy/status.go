@@ -72,7 +72,7 @@ func statusFor(r *http.Request, err error) int {
 		return statusClientGone
 	case errors.As(err, &disk) && disk.Full():
 		return http.StatusServiceUnavailable
-	case errors.As(err, &disk), errors.Is(err, errRelease):
+	case errors.As(err, &disk), errors.Is(err, errRelease), errors.Is(err, errSpooled):
 		return http.StatusInternalServerError
 	case errors.As(err, &carried) && carried.Blame == upstream.Client:
 		return clientBodyStatus(err)
