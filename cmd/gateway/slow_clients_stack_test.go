@@ -82,6 +82,46 @@ func TestMemoryIsBoundedHoweverManyClientsReadNothing(t *testing.T) {
 	})
 }
 
+// TestMemoryIsBoundedHoweverManyBodiesDoNotEnd: what came of them waits on disk, and no worker waits for the rest.
+func TestMemoryIsBoundedHoweverManyBodiesDoNotEnd(t *testing.T) {
+	p := startGateway(t, fmt.Sprintf("limits = { spool_memory = \"%dKiB\" }\n", slowMemory)+site(t)+fastcgiUpstream("app", fpmPool()))
+	v := visit(t, p)
+	for range 20 {
+		v.prompt()
+	}
+	before := p.kib(t, "VmRSS")
+	p.forgetPeak(t)
+	const part = 60_000
+	clients := make([]*wire, slowClients)
+	for i := range clients {
+		clients[i] = dialWire(t, p)
+		clients[i].send(fmt.Sprintf("POST /api/sink HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n", 2*part) + strings.Repeat("x", part))
+	}
+	eventually(t, "the rest is on disk", func() bool {
+		return p.metric(t, `gateway_spool_bytes{where="disk"}`) > slowClients*part/2
+	})
+	for range 20 {
+		v.prompt()
+	}
+	peak, most := p.kib(t, "VmHWM"), before+slowMemory+slowClients*perClient
+	t.Logf("RSS before: %d KiB, with %d bodies: %d KiB at most, of %d", before, slowClients, peak, most)
+	if peak > most {
+		t.Errorf("RSS rose to %d KiB, want at most %d", peak, most)
+	}
+	for i, c := range clients {
+		if i%100 == 0 {
+			c.send(strings.Repeat("x", part))
+			if resp := c.head(); resp.StatusCode != http.StatusOK {
+				t.Errorf("client %d: %s", i, resp.Status)
+			}
+		}
+		c.Close()
+	}
+	eventually(t, "all is given back", func() bool {
+		return p.metric(t, `gateway_spool_bytes{where="memory"}`)+p.metric(t, `gateway_spool_bytes{where="disk"}`) == 0
+	})
+}
+
 // whole reads an answer of n bytes.
 func (w *wire) whole(n int64) {
 	w.t.Helper()

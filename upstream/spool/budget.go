@@ -82,16 +82,6 @@ func (b *Budget) Usage() Usage {
 	}
 }
 
-// takeMemory reports whether n more bytes may be held in memory, and counts them if so.
-func (b *Budget) takeMemory(n int) bool { return b == nil || b.memory.take(int64(n)) }
-
-// giveMemory gives back n bytes that were taken.
-func (b *Budget) giveMemory(n int) {
-	if b != nil {
-		b.memory.held.Add(int64(-n))
-	}
-}
-
 // takeDisk takes n more bytes for a file that has some already.
 func (b *Budget) takeDisk(n, has int64, file *os.File) bool {
 	if b == nil {

@@ -34,13 +34,13 @@ func TestSpoolGivesBackWhatItTook(t *testing.T) {
 	if _, err := s.ReadFrom(bytes.NewReader(in)); err != nil {
 		t.Fatal(err)
 	}
-	held(t, b, 60<<10, 192<<10) // of 64 KiB of memory 4 are free, and the file has three steps
+	held(t, b, 2*PieceSize, 192<<10) // 4 KiB of 64 are free, and the file has three steps
 	s.Close()
 	held(t, b, 0, 0)
 }
 
 func TestSpentMemorySendsTheRestToDisk(t *testing.T) {
-	b := NewBudget(10<<10, 1<<20, nil)
+	b := NewBudget(PieceSize, 1<<20, nil)
 	in := pattern(100 << 10)
 	for name, fill := range map[string]func(*Spool) (int64, error){
 		"ReadFrom": func(s *Spool) (int64, error) { return s.ReadFrom(bytes.NewReader(in)) },
@@ -50,7 +50,7 @@ func TestSpentMemorySendsTheRestToDisk(t *testing.T) {
 		if _, err := fill(s); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		held(t, b, 4<<10, 128<<10) // 8 KiB stayed in memory
+		held(t, b, PieceSize, 64<<10) // 36 KiB stayed in memory
 		s.CloseWrite(nil)
 		if out, err := io.ReadAll(s.NewReader()); err != nil || !bytes.Equal(out, in) {
 			t.Errorf("%s: %d bytes came back, %v", name, len(out), err)
@@ -244,6 +244,32 @@ func TestNothingIsLostWhenAllCloseAtOnce(t *testing.T) {
 		all.Go(func() { <-begun; s.Close() })
 	}
 	all.Wait()
+	held(t, b, 0, 0)
+}
+
+// TestPieceIsNobodyElsesWhileItIsRead closes a spool whose writer is in the middle of a Read.
+func TestPieceIsNobodyElsesWhileItIsRead(t *testing.T) {
+	b := NewBudget(PieceSize, 0, nil)
+	s := newSpool(t, Config{Budget: b})
+	begun, may := make(chan struct{}), make(chan struct{})
+	done := make(chan error)
+	go func() {
+		_, err := s.ReadFrom(io.MultiReader(bytes.NewReader(pattern(firstRoom)), readerFunc(func(p []byte) (int, error) {
+			close(begun)
+			<-may
+			return len(p), nil
+		})))
+		done <- err
+	}()
+	<-begun
+	s.Close()
+	if b.Take() != nil {
+		t.Error("the piece is given back while it is read into")
+	}
+	close(may)
+	if err := <-done; err != os.ErrClosed {
+		t.Errorf("ReadFrom = %v", err)
+	}
 	held(t, b, 0, 0)
 }
 

@@ -8,7 +8,9 @@ import (
 
 const (
 	firstRoom = 4 << 10  // of the memory, when the first byte is expected; on no budget, as most bodies fit
-	fileChunk = 32 << 10 // between a stream and the file
+	fileChunk = 32 << 10 // between the file and whoever reads it
+	// scratchSize is in what pieces a stream goes to the file while no memory is left: each client needs some.
+	scratchSize = 8 << 10
 )
 
 var chunks = sync.Pool{New: func() any { return new([fileChunk]byte) }}
@@ -52,40 +54,72 @@ func (s *Spool) fillMemory(r io.Reader) (total int64, err error) {
 	return total, err
 }
 
-// makeRoom returns free space behind the memory: none when that is full, and nil when the spool is closed.
+// makeRoom returns free space behind what is in memory: none when that is full, and nil when the spool is closed. Until
+// extend it is the writer's, even when the spool is closed meanwhile.
 func (s *Spool) makeRoom() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil
 	}
-	used, size := len(s.memory), cap(s.memory)
-	if most := int(s.cfg.Memory); used == size && used < most {
-		larger := min(max(2*size, firstRoom), most)
-		if more := larger - max(size, firstRoom); more > 0 {
-			if !s.cfg.Budget.takeMemory(more) {
-				s.cfg.Memory = int64(used) // the rest goes to the file
-				return s.memory[used:used]
-			}
-			s.taken += more
+	room := s.room()
+	s.filling = len(room) > 0
+	return room
+}
+
+func (s *Spool) room() []byte {
+	if s.inMemory < cap(s.first) || s.first == nil {
+		if s.first == nil {
+			s.first = make([]byte, 0, min(firstRoom, int(s.cfg.Memory)))
 		}
-		grown := make([]byte, used, larger)
-		copy(grown, s.memory)
-		s.memory = grown
+		return s.first[s.inMemory:cap(s.first)]
 	}
-	return s.memory[used:cap(s.memory)]
+	used := s.inMemory - cap(s.first)
+	if used == len(s.pieces)*PieceSize && int64(s.inMemory) < s.cfg.Memory {
+		if p := s.cfg.Budget.Take(); p != nil {
+			s.pieces = append(s.pieces, p)
+		} else {
+			s.cfg.Memory = int64(s.inMemory) // the rest goes to the file
+		}
+	}
+	if int64(s.inMemory) >= s.cfg.Memory {
+		return s.first[:0]
+	}
+	room := s.pieces[used/PieceSize][used%PieceSize:]
+	return room[:min(int64(len(room)), s.cfg.Memory-int64(s.inMemory))]
 }
 
 // extend takes n bytes, already in place, into the memory.
 func (s *Spool) extend(n int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.filling = false
 	if s.closed {
+		s.givePieces()
 		return false
 	}
-	s.memory = s.memory[:len(s.memory)+n]
+	s.inMemory += n
+	s.first = s.first[:min(s.inMemory, cap(s.first))]
 	s.grow(n)
 	return true
+}
+
+// memory returns what is in memory in one stretch from offset on. The caller holds the lock.
+func (s *Spool) memory(offset int) []byte {
+	if offset < len(s.first) {
+		return s.first[offset:]
+	}
+	offset -= len(s.first)
+	p := s.pieces[offset/PieceSize][offset%PieceSize:]
+	return p[:min(len(p), s.inMemory-len(s.first)-offset)]
+}
+
+// givePieces is called with the lock held, by the last who may use them.
+func (s *Spool) givePieces() {
+	for _, p := range s.pieces {
+		s.cfg.Budget.Give(p)
+	}
+	s.pieces = nil
 }
 
 // allowed returns how many of n more bytes the limit lets in.
@@ -97,11 +131,16 @@ func (s *Spool) allowed(n int) int {
 }
 
 func (s *Spool) fillFile(r io.Reader) (total int64, err error) {
-	chunk := chunks.Get().(*[fileChunk]byte)
-	defer chunks.Put(chunk)
+	var chunk []byte
+	if p := s.cfg.Budget.Take(); p != nil {
+		defer s.cfg.Budget.Give(p)
+		chunk = p[:]
+	} else {
+		chunk = make([]byte, scratchSize)
+	}
 	for err == nil {
 		var n int
-		n, err = r.Read(chunk[:])
+		n, err = r.Read(chunk)
 		if limited := s.allowed(n); limited < n {
 			n, err = limited, ErrLimit
 		}

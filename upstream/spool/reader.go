@@ -12,13 +12,6 @@ type Reader struct {
 	closed bool // guarded by spool.mu
 }
 
-// stretch is a piece of the stream: bytes in memory, or length bytes of a file from offset on.
-type stretch struct {
-	memory         []byte
-	file           *File
-	offset, length int64
-}
-
 // NewReader returns a reader of the whole stream. Any number may be open at once.
 func (s *Spool) NewReader() *Reader { return &Reader{spool: s} }
 
@@ -28,50 +21,52 @@ func (r *Reader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	next, err := r.next()
-	if err != nil {
-		return 0, err
-	}
-	n := copy(p, next.memory)
-	if next.file != nil {
-		if n, err = r.readFile(next, p); err != nil {
-			return 0, err
-		}
+	n, at, err := r.next(p)
+	if at.length > 0 {
+		n, err = r.spool.file.ReadAt(at.of(p), at.offset)
 	}
 	r.offset += int64(n)
-	return n, nil
+	return n, err
 }
 
-// WriteTo writes the stream to w until it ends. What is in memory is not copied on the way.
+// WriteTo writes the stream to w until it ends.
 func (r *Reader) WriteTo(w io.Writer) (total int64, err error) {
 	var chunk *[fileChunk]byte
 	for {
-		next, err := r.next()
-		if err == io.EOF {
-			return total, nil
-		}
-		if err != nil {
-			return total, err
-		}
-		piece := next.memory
-		if next.file != nil {
+		p := r.first()
+		if p == nil {
 			if chunk == nil {
 				chunk = chunks.Get().(*[fileChunk]byte)
 				defer chunks.Put(chunk)
 			}
-			n, err := r.readFile(next, chunk[:])
+			n, err := r.Read(chunk[:])
+			if err == io.EOF {
+				return total, nil
+			}
 			if err != nil {
 				return total, err
 			}
-			piece = chunk[:n]
+			p = chunk[:n]
 		}
-		n, err := w.Write(piece)
-		r.offset += int64(n)
+		n, err := w.Write(p)
 		total += int64(n)
 		if err != nil {
 			return total, err
 		}
 	}
+}
+
+// first takes what is left of the first bytes, which stay as they are, so that they need not be copied.
+func (r *Reader) first() []byte {
+	s := r.spool
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || r.closed || r.offset >= int64(len(s.first)) {
+		return nil
+	}
+	p := s.first[r.offset:]
+	r.offset = int64(len(s.first))
+	return p
 }
 
 // Close ends a Read that waits; later ones return os.ErrClosed. The spool stays as it is.
@@ -83,27 +78,29 @@ func (r *Reader) Close() error {
 	return nil
 }
 
-// next waits until there is something to read, and returns it.
-func (r *Reader) next() (stretch, error) {
+// inFile is a part of the file; of no length when there is none.
+type inFile struct{ offset, length int64 }
+
+func (f inFile) of(p []byte) []byte { return p[:min(int64(len(p)), f.length)] }
+
+// next waits until there is something to read. It copies what is in memory, as that is somebody else's once the spool is
+// closed, or says where it is in the file.
+func (r *Reader) next(p []byte) (n int, at inFile, err error) {
 	s := r.spool
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for !s.closed && !r.closed && r.offset == s.length && !s.ended {
 		s.grown.Wait()
 	}
-	switch inMemory := int64(len(s.memory)); {
+	switch inMemory := int64(s.inMemory); {
 	case s.closed || r.closed:
-		return stretch{}, os.ErrClosed
+		return 0, at, os.ErrClosed
 	case r.offset < inMemory:
-		return stretch{memory: s.memory[r.offset:]}, nil
+		return copy(p, s.memory(int(r.offset))), at, nil
 	case r.offset < s.length:
-		return stretch{file: &s.file, offset: r.offset - inMemory, length: s.length - r.offset}, nil
+		return 0, inFile{r.offset - inMemory, s.length - r.offset}, nil
 	case s.err != nil:
-		return stretch{}, s.err
+		return 0, at, s.err
 	}
-	return stretch{}, io.EOF
-}
-
-func (r *Reader) readFile(from stretch, p []byte) (int, error) {
-	return from.file.ReadAt(p[:min(int64(len(p)), from.length)], from.offset)
+	return 0, at, io.EOF
 }

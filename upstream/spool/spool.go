@@ -66,14 +66,16 @@ type Spool struct {
 
 	spilled int64 // length of the file; the writer's alone
 
-	mu     sync.Mutex // guards all below
-	grown  sync.Cond  // the stream grew or ended, or a reader or the spool was closed
-	memory []byte     // the first bytes, at most cfg.Memory; only ever appended to
-	taken  int        // bytes of the budget's memory
-	length int64
-	ended  bool
-	err    error // how the stream ended, for readers; nil means io.EOF
-	closed bool
+	mu       sync.Mutex // guards all below
+	grown    sync.Cond  // the stream grew or ended, or a reader or the spool was closed
+	first    []byte     // the first bytes, at most firstRoom; only ever appended to
+	pieces   []*Piece   // those after them, each full but the last; the budget's
+	inMemory int        // bytes in both, at most cfg.Memory
+	filling  bool       // the writer is at work on what makeRoom returned
+	length   int64
+	ended    bool
+	err      error // how the stream ended, for readers; nil means io.EOF
+	closed   bool
 }
 
 // New returns an empty Spool. Close frees what it holds.
@@ -176,8 +178,9 @@ func (s *Spool) Close() error {
 	}
 	s.closed = true
 	s.grown.Broadcast()
-	s.cfg.Budget.giveMemory(s.taken)
-	s.memory, s.taken = nil, 0 // readers may be at it still, so that it cannot be used again
+	if !s.filling {
+		s.givePieces()
+	}
 	return s.file.Close()
 }
 
