@@ -44,8 +44,9 @@ func newACME(cfg Config, ways []way, kept *storage) (*acme, error) {
 	}
 	a := &acme{
 		hosts: hostsOf(ways, byPorts, byDNS), patterns: hostsOf(ways, onDemand),
-		health: newHealth(cfg), logger: cfg.Logger, cancel: func() {},
+		logger: cfg.Logger, cancel: func() {},
 	}
+	a.health = newHealth(cfg, a.hosts)
 	kept.health = a.health
 	ready := make(chan struct{}) // the cache begins to work before the configuration it asks for can exist
 	a.cache = certmagic.NewCache(certmagic.CacheOptions{

@@ -3,6 +3,7 @@ package certs
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,10 +11,12 @@ import (
 	"go.uber.org/zap"
 )
 
-// health remembers what went wrong last, for each host and for the storage, until it goes well again.
+// health remembers what went wrong last, for each managed host and for the storage, until it goes well again. Names on
+// demand are for the log alone: clients choose them.
 type health struct {
-	now    func() time.Time
-	logger *zap.Logger
+	managed []string
+	now     func() time.Time
+	logger  *zap.Logger
 
 	mu      sync.Mutex // guards the rest
 	hosts   map[string]failure
@@ -26,12 +29,9 @@ type failure struct {
 	since time.Time
 }
 
-func newHealth(cfg Config) *health {
-	return &health{now: cfg.now, logger: cfg.Logger, hosts: make(map[string]failure)}
+func newHealth(cfg Config, managed []string) *health {
+	return &health{managed: managed, now: cfg.now, logger: cfg.Logger, hosts: make(map[string]failure)}
 }
-
-// maxFailures bounds the hosts remembered: on demand, clients choose their names.
-const maxFailures = 1000
 
 // errLater ends a renewal that has failed until the next look at the age of certificates.
 var errLater = errors.New("tried again at the next look")
@@ -67,12 +67,12 @@ func (h *health) event(ctx context.Context, event string, data map[string]any) e
 }
 
 func (h *health) failed(host string, err error) {
+	if !slices.Contains(h.managed, host) {
+		return
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	before, known := h.hosts[host]
-	if !known && len(h.hosts) >= maxFailures {
-		return
-	}
 	if !known {
 		before.since = h.now()
 	}

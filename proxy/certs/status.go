@@ -21,7 +21,7 @@ type HostStatus struct {
 	Since   time.Time `json:"since,omitzero"`
 }
 
-// Status returns one line for each host, and for each name that got a certificate on demand and has a problem.
+// Status returns the certificate of each host, in the order of Config.Hosts. Names on demand are not listed.
 func (m *Manager) Status() []HostStatus {
 	var all []HostStatus
 	for _, w := range m.ways {
