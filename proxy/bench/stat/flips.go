@@ -23,6 +23,11 @@ type flips struct {
 // newFlips arranges the signs of at most 64 pairs.
 func newFlips(d []float64, seed uint64) *flips {
 	f := &flips{d: d, exact: len(d) <= exactPairs}
+	size := drawn
+	if f.exact {
+		size = 1 << len(d)
+	}
+	f.sums, f.net = make([]float64, 0, size), make([]float64, 0, size)
 	if f.exact {
 		for signs := range uint64(1) << len(d) {
 			f.arrange(signs)
