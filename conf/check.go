@@ -96,6 +96,7 @@ func (c *checker) known(src *source, at int, path, name string) {
 func (c *checker) top() {
 	root, cfg := c.main.root, c.main.cfg
 	c.listen(root.good("listen"), cfg)
+	c.http3(root, cfg)
 	c.proxies(root, cfg)
 	c.admin(root, cfg.Admin)
 	c.tls(root.get("tls"), &cfg.TLS)
@@ -123,5 +124,12 @@ func (c *checker) listen(n *node, cfg *Config) {
 		if j := slices.IndexFunc(cfg.Listen, same); j >= 0 && j < i {
 			c.fail(n.items[i], index("listen", i), "%q has the address of %s already", l, index("listen", j))
 		}
+	}
+}
+
+func (c *checker) http3(root *node, cfg *Config) {
+	isTLS := func(l Listen) bool { return l.Scheme == "https" }
+	if n := root.good("http3"); n != nil && cfg.HTTP3 && root.good("listen") == root.get("listen") && !slices.ContainsFunc(cfg.Listen, isTLS) {
+		c.fail(n, "http3", "no address for it; want an https address in listen")
 	}
 }

@@ -27,6 +27,8 @@ type Config struct {
 	ForwardedHeader string `toml:"forwarded_header" default:"X-Forwarded-For" oneof:"X-Forwarded-For Forwarded"`
 	// ForwardedHost tells to believe them about the host too, which many proxies let a client choose. Default: false.
 	ForwardedHost bool `toml:"forwarded_host"`
+	// HTTP3 tells to speak HTTP/3 too, on the UDP port of each https address of Listen. Default: false.
+	HTTP3 bool `toml:"http3"`
 	// H2C tells to let TrustedProxies speak HTTP/2 to the http addresses of Listen, with prior knowledge. Default: false.
 	H2C bool `toml:"h2c"`
 	// TLS says where certificates come from.
@@ -106,7 +108,7 @@ type Limits struct {
 	// InFlightPerAddress limits the requests of one client that are answered at once, over all its connections and
 	// their HTTP/2 streams. Default: 0, which is no limit.
 	InFlightPerAddress int `toml:"in_flight_per_address" max:"1000000"`
-	// StreamsPerConnection limits the requests that a connection of HTTP/2 may have open. Default: 128.
+	// StreamsPerConnection limits the requests that a connection of HTTP/2 or HTTP/3 may have open. Default: 128.
 	StreamsPerConnection int `toml:"streams_per_connection" default:"128" min:"1" max:"10000"`
 	// Grace is how long requests may go on after the gateway was told to stop. Default: 30 s.
 	Grace time.Duration `toml:"grace,duration" default:"30s" max:"24h"`

@@ -47,6 +47,7 @@ func TestFaultsOfKeysAndValues(t *testing.T) {
 		{"bad name of a variable", `storage = «"/${a b}"`, `storage: ${a b} names no environment variable`},
 
 		{"listen without a scheme", `listen = [«":80"]`, `listen[0]: got ":80": no scheme; want an address such as "https://:443"`},
+		{"HTTP/3 without TLS", "listen = [\"http://:80\"]\nhttp3 = «true", `http3: no address for it; want an https address in listen`},
 		{"listen on a star", `listen = [«"http://*:80"]`, `listen[0]: got "http://*:80": every address is written "http://:80"`},
 		{"listen with a path", `listen = [«"http://:80/"]`, `listen[0]: got "http://:80/": a path, query or user has no place here`},
 		{"listen without a port", `listen = [«"http://127.0.0.1"]`, `listen[0]: got "http://127.0.0.1": no host:port`},

@@ -71,6 +71,7 @@ proxy_protocol = ["https://127.0.0.1:8443"]
 trusted_proxies = ["10.0.0.0/8", "::1", "loopback"]
 forwarded_header = "Forwarded"
 forwarded_host = true
+http3 = true
 h2c = true
 admin = "http://127.0.0.1:9180"
 admin_token = "open sesame"
@@ -114,7 +115,7 @@ c = { fastcgi = ["tcp://127.0.0.1:9001"], queue = 7 }
 		{"trusted_proxies", fmt.Sprint(Networks(cfg.TrustedProxies)), "[10.0.0.0/8 ::1/128 127.0.0.0/8 ::1/128]"},
 		{"forwarded", []any{cfg.ForwardedHeader, cfg.ForwardedHost}, []any{"Forwarded", true}},
 		{"per address", []int{cfg.Limits.ConnectionsPerAddress, cfg.Limits.InFlightPerAddress}, []int{100, 20}},
-		{"protocols", []any{cfg.H2C, cfg.Limits.StreamsPerConnection}, []any{true, 64}},
+		{"protocols", []any{cfg.HTTP3, cfg.H2C, cfg.Limits.StreamsPerConnection}, []any{true, true, 64}},
 		{"admin", cfg.Admin, Admin{Endpoint{"tcp", "127.0.0.1:9180"}, "open sesame"}},
 		{"storage", cfg.Storage, filepath.Join(dir, "var")},
 		{"cert", cfg.TLS.Cert, filepath.Join(dir, "a.pem")},

@@ -103,6 +103,7 @@ func (b *builder) buildHandler() error {
 		limitInFlight(&b.gateway.inFlight, b.cfg.Limits.InFlightPerAddress),
 		limitHead(b.cfg.Limits),
 		pace(writeTimeout, b.cfg.Limits.ResponseMinRate),
+		advertise(b.cfg.HTTP3, b.resolver),
 		b.challenges,
 		hosts.redirect(httpsPort(b.cfg)),
 		acceptConnect,

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"strings"
 
@@ -49,8 +48,8 @@ func (f *fpm) env(r *http.Request, target, release string) *fastcgi.Env {
 	if env.ServerName == "" {
 		env.ServerName = hostname(r.Host)
 	}
-	if addr, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
-		env.ServerAddr = addr.IP.String()
+	if addr := identity.LocalAddr(r).Addr(); addr.IsValid() {
+		env.ServerAddr = addr.Unmap().String()
 	}
 	return env
 }

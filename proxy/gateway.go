@@ -93,14 +93,14 @@ func (g *Gateway) Reload(cfg *conf.Config) error {
 	if err != nil {
 		return err
 	}
-	fresh, err := g.bindMissing(cfg)
+	bound, err := g.bindMissing(cfg)
 	if err != nil {
 		next.close()
 		return err
 	}
 	if next.certs != nil && (old == nil || old.certs != next.certs) {
 		if err := next.certs.value.Start(context.Background()); err != nil {
-			closeSockets(fresh)
+			bound.close()
 			next.close()
 			return fmt.Errorf("tls: %w", err)
 		}
@@ -109,70 +109,49 @@ func (g *Gateway) Reload(cfg *conf.Config) error {
 	g.states = append(slices.DeleteFunc(g.states, (*state).hasEnded), next)
 	g.budget.SetLimits(cfg.Limits.SpoolMemory, cfg.Limits.SpoolDisk)
 	g.current.Store(next.self)
-	g.listen(cfg, fresh)
+	g.listen(cfg, bound)
 	if before != nil {
 		before.release()
 	}
 	return nil
 }
 
-func closeSockets(fresh []*listener) {
-	for _, l := range fresh {
-		l.socket.Close()
-	}
-}
-
-// bindMissing binds the addresses of cfg that are not listened on yet, all or none.
-func (g *Gateway) bindMissing(cfg *conf.Config) ([]*listener, error) {
-	var fresh []*listener
-	var failed []error
-	for _, at := range cfg.Listen {
-		if find(g.listeners, at) != nil {
-			continue
-		}
-		socket, err := bind(at)
-		if err != nil {
-			failed = append(failed, err)
-			continue
-		}
-		fresh = append(fresh, g.listener(at, socket))
-	}
-	if len(failed) == 0 {
-		return fresh, nil
-	}
-	closeSockets(fresh)
-	return nil, errors.Join(failed...)
-}
-
 // listen serves what cfg names, with its limits, and drains what it no longer names.
-func (g *Gateway) listen(cfg *conf.Config, fresh []*listener) {
+func (g *Gateway) listen(cfg *conf.Config, bound *bound) {
 	var listeners []*listener
 	for _, at := range cfg.Listen {
 		l := find(g.listeners, at)
 		if l == nil {
-			l = find(fresh, at)
+			l = find(bound.fresh, at)
 			l.limit(cfg.Limits)
 			l.start()
 		} else {
 			l.limit(cfg.Limits)
 		}
+		if h := bound.http3[l]; h != nil {
+			h.limit(cfg.Limits)
+			l.http3 = h
+		} else if l.http3 != nil && !cfg.HTTP3 {
+			g.retire(l.http3.drain, cfg.Limits.Grace)
+			l.http3 = nil
+		}
 		listeners = append(listeners, l)
 	}
 	for _, l := range g.listeners {
 		if find(listeners, l.at) == nil {
-			g.retire(l, cfg.Limits.Grace)
+			g.retire(l.drain, cfg.Limits.Grace)
 		}
 	}
 	g.listeners = listeners
 }
 
-func (g *Gateway) retire(l *listener, grace time.Duration) {
+func (g *Gateway) retire(drain func(context.Context), grace time.Duration) {
 	g.background.Add(1)
 	go func() {
 		defer g.background.Done()
 		ctx, cancel := context.WithTimeout(context.Background(), grace)
 		defer cancel()
-		l.drain(ctx)
+		drain(ctx)
 	}()
 }
 

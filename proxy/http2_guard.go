@@ -38,7 +38,7 @@ type http2Guard struct {
 
 func newHTTP2Guard(now time.Time) *http2Guard {
 	return &http2Guard{
-		resets:   bucket{level: resetBurst, most: resetBurst, rate: resetRate, at: now},
+		resets:   newResets(now),
 		controls: bucket{level: controlBurst, most: controlBurst, rate: controlRate, at: now},
 		in:       frameScanner{skip: prefaceSize},
 	}
@@ -124,6 +124,10 @@ type bucket struct {
 	level, most float64
 	rate        float64 // per second
 	at          time.Time
+}
+
+func newResets(now time.Time) bucket {
+	return bucket{level: resetBurst, most: resetBurst, rate: resetRate, at: now}
 }
 
 func (b *bucket) take(now time.Time) bool {

@@ -4,12 +4,10 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"net"
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"syscall"
 
 	"go.uber.org/zap"
 
@@ -25,6 +23,7 @@ type listener struct {
 	limits  atomic.Pointer[conf.Limits]
 	http1   *http1.Server
 	http2   atomic.Pointer[http2Server]
+	http3   *http3Listener // nil without HTTP/3; guarded by the gateway's mu
 	tls     *tls.Config    // nil for cleartext
 	serving sync.WaitGroup // connections, and the loop that accepts them
 	stopped chan struct{}  // closed when no more are accepted
@@ -32,41 +31,6 @@ type listener struct {
 	// What is left on servers of earlier limits goes on until cut is called: tunnels may be among it.
 	life context.Context
 	cut  context.CancelFunc
-}
-
-// ListenError is an address that cannot be listened on, with what the operator can do about it.
-type ListenError struct {
-	Addr conf.Listen
-	Err  error
-	Hint string // may be empty
-}
-
-func (e *ListenError) Error() string { return fmt.Sprintf("listen %s: %v", e.Addr, e.Err) }
-
-// Unwrap returns the cause.
-func (e *ListenError) Unwrap() error { return e.Err }
-
-func bind(at conf.Listen) (*net.TCPListener, error) {
-	socket, err := net.Listen("tcp", at.Addr)
-	if err == nil {
-		return socket.(*net.TCPListener), nil
-	}
-	failed := &ListenError{Addr: at, Err: err}
-	var number syscall.Errno
-	if errors.As(err, &number) {
-		failed.Err = number
-	}
-	switch number {
-	case syscall.EACCES:
-		failed.Hint = "ports below 1024 are for root: grant the binary the right once with" +
-			" `setcap cap_net_bind_service=+ep /path/to/gateway`, or set listen to a higher port, such as http://:8080"
-	case syscall.EADDRINUSE:
-		failed.Hint = "another process has this address, often nginx or an older gateway:" +
-			" `ss -ltnp` names it; stop it, or set listen to another port"
-	case syscall.EADDRNOTAVAIL:
-		failed.Hint = "no interface of this machine has this address: `ip addr` lists those it has"
-	}
-	return nil, failed
 }
 
 // listener returns the listener of a bound socket. It does not accept yet.
@@ -96,6 +60,9 @@ func (l *listener) limit(limits conf.Limits) {
 	if before != nil && !limitsDiffer(*before, limits) {
 		return
 	}
+	if l.http3 != nil {
+		l.http3.limit(limits)
+	}
 	next := l.gateway.http2Server(limits, l.socket.Addr())
 	l.serving.Go(next.serve)
 	if old := l.http2.Swap(next); old != nil {
@@ -121,6 +88,9 @@ func (l *listener) drain(ctx context.Context) {
 	var ending sync.WaitGroup
 	ending.Go(func() { _ = l.http1.Shutdown(ctx) }) // it has cut off what was left
 	ending.Go(func() { l.http2.Load().drain(ctx) })
+	if l.http3 != nil {
+		ending.Go(func() { l.http3.drain(ctx) })
+	}
 	ending.Wait()
 	ended := make(chan struct{})
 	go func() {
