@@ -32,11 +32,14 @@ var arrows = map[string][]string{
 	"proxy/bench/load":     {},
 	"proxy/bench/workload": {"proxy/bench/load"},
 	"proxy/bench":          {"proxy/bench/load", "proxy/bench/stat", "proxy/bench/workload"},
+	"proxy/bench/lint":     {"proxy/bench", "proxy/bench/stat"},
 	"proxy": {
 		"conf", "fastcgi", "upstream", "upstream/spool", "proxy/static", "proxy/http1", "proxy/identity", "proxy/limit",
 		"proxy/observe", "proxy/certs", "proxy/admin", "proxy/xconnect",
 	},
-	"cmd/gateway": {"conf", "proxy", "proxy/admin", "proxy/certs/trust", "proxy/observe"},
+	"cmd/gateway": {
+		"conf", "proxy", "proxy/admin", "proxy/bench", "proxy/bench/lint", "proxy/certs/trust", "proxy/observe",
+	},
 }
 
 func TestImportsFollowTheTable(t *testing.T) {

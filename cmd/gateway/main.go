@@ -24,12 +24,14 @@ Commands
   reload   tell a running gateway to load its configuration anew
   status   ask a running gateway how it is
   trust    make this machine trust the certificates of local names; --remove takes that back
+  lint-bench FILE...
+           say whether what wrk, autocannon, hey, oha or ab printed may be believed, and compared
   demo     show the main job on this machine: needs no PHP, no configuration, no root
   version  print the version
 
 Options
   -c, --config FILE   the configuration; default ./gateway.toml, else /etc/gateway/gateway.toml
-      --json          for status: the whole answer as JSON
+      --json          for status and lint-bench: the whole answer as JSON
       --remove        for trust: take it back
   -h, --help          this page
 
@@ -37,9 +39,10 @@ Examples
   gateway demo
   gateway check -c gateway.toml
   gateway run -c /etc/gateway/gateway.toml
+  gateway lint-bench fpm.txt octane.txt
   systemctl reload gateway        or  gateway reload  or  kill -HUP $(pidof gateway)
 
-Exit status: 0 done, 1 failed, 2 wrong usage.
+Exit status: 0 done, 1 failed, 2 wrong usage; of lint-bench 0 valid, 2 INVALID, 3 cannot be checked.
 `
 
 // errUsage is a command line that makes no sense; the message says why.
@@ -50,7 +53,7 @@ type command func(ctx context.Context, opt options, out, words io.Writer) error
 
 var commands = map[string]command{
 	"run": run, "check": check, "reload": reload, "status": status, "trust": trustRoots, "demo": demo,
-	"version": version,
+	"version": version, "lint-bench": lintBench,
 }
 
 func main() { os.Exit(realMain(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -66,6 +69,10 @@ func realMain(args []string, out, words io.Writer) int {
 		return 0
 	}
 	if err := commands[opt.command](context.Background(), opt, out, words); err != nil {
+		var code exitCode
+		if errors.As(err, &code) {
+			return int(code)
+		}
 		complain(words, err)
 		return 1
 	}

@@ -16,6 +16,7 @@ type options struct {
 	command string
 	config  string
 	json    bool
+	files   []string // that lint-bench reads
 	remove  bool
 	help    bool
 }
@@ -44,6 +45,8 @@ func parse(args []string) (opt options, err error) {
 			}
 		case strings.HasPrefix(arg, "-"):
 			return opt, fmt.Errorf("%w: unknown option %s", errUsage, arg)
+		case opt.command == "lint-bench":
+			opt.files = append(opt.files, arg)
 		case opt.command != "":
 			return opt, fmt.Errorf("%w: %q after %q; one command at a time, and a file is named with -c", errUsage, arg, opt.command)
 		case commands[arg] == nil:
@@ -59,8 +62,11 @@ func (opt options) complete() (options, error) {
 	if opt.command == "" && !opt.help {
 		return opt, fmt.Errorf("%w: no command", errUsage)
 	}
-	if opt.json && opt.command != "status" {
-		return opt, fmt.Errorf("%w: --json is for status", errUsage)
+	if opt.json && opt.command != "status" && opt.command != "lint-bench" {
+		return opt, fmt.Errorf("%w: --json is for status and lint-bench", errUsage)
+	}
+	if opt.command == "lint-bench" && len(opt.files) == 0 && !opt.help {
+		return opt, fmt.Errorf("%w: lint-bench wants the names of files", errUsage)
 	}
 	if opt.remove && opt.command != "trust" {
 		return opt, fmt.Errorf("%w: --remove is for trust", errUsage)

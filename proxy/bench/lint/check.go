@@ -204,7 +204,7 @@ func (r *Run) littleOf(c *checks, n float64) {
 		end = min(0.5, mean/(2*r.Took.Seconds()))
 	}
 	rounding := r.Resolution.Seconds() / mean
-	said := fmt.Sprintf("rate x latency = %s in flight, of %s (%.2f)", figure(flying), r.opened(), share)
+	said := fmt.Sprintf("rate x latency = %s in flight of %s, %.2f of them", figure(flying), r.opened(), share)
 	limited := r.Rate > 0
 	switch {
 	case share*(1+rounding)+end < 1-littleWithin && !limited:
@@ -220,12 +220,16 @@ func (r *Run) littleOf(c *checks, n float64) {
 
 // opened says how many requests were in flight and where that comes from.
 func (r *Run) opened() string {
-	text := thousands(int64(r.inFlight()))
-	if r.Connections != r.Stated {
-		text += fmt.Sprintf("; %d connections, since %d threads share %d and round down", r.Connections, r.Threads, r.Stated)
-	}
+	var how []string
 	if r.Pipelined > 1 {
-		text += fmt.Sprintf("; %d connections x %d at once", r.Connections, r.Pipelined)
+		how = append(how, fmt.Sprintf("%d connections x %d at once", r.Connections, r.Pipelined))
+	}
+	if r.Connections != r.Stated {
+		how = append(how, fmt.Sprintf("%d threads share %d and round down", r.Threads, r.Stated))
+	}
+	text := thousands(int64(r.inFlight()))
+	if len(how) > 0 {
+		text += " (" + strings.Join(how, ", ") + ")"
 	}
 	return text
 }
