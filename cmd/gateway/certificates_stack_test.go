@@ -172,7 +172,7 @@ func TestTrustedLocalHTTPS(t *testing.T) {
 	}
 	trust := func(args ...string) (string, error) {
 		cmd := exec.Command(binary, append([]string{"trust", "-c", g.config}, args...)...)
-		cmd.Env = append(os.Environ(), "HOME="+home, "JAVA_HOME=/nowhere", "SUDO_USER=")
+		cmd.Env = append(os.Environ(), "HOME="+home, "SUDO_USER=")
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
@@ -197,10 +197,10 @@ func TestTrustedLocalHTTPS(t *testing.T) {
 	if err != nil || !believed() {
 		t.Errorf("trust: %v, believed: %v\n%s", err, believed(), out)
 	}
-	if again, err := trust(); err != nil || strings.Count(again, "is there already") != 2 {
+	if again, err := trust(); err != nil || strings.Count(again, "is there already") < 2 {
 		t.Errorf("once more: %v\n%s", err, again)
 	}
-	if out, err := trust("--remove"); err != nil || strings.Count(out, "removed") != 2 || believed() {
+	if out, err := trust("--remove"); err != nil || strings.Count(out, "removed") < 2 || believed() {
 		t.Errorf("remove: %v, believed: %v\n%s", err, believed(), out)
 	}
 	// The key that can make such certificates stays with its owner.

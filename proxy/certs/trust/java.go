@@ -43,12 +43,25 @@ func findJava(home string) (Store, bool) {
 
 func (j *java) Name() string { return "java " + j.keystore }
 
-func (j *java) run(ctx context.Context, root Root, args ...string) ([]byte, error) {
-	return run(ctx, nil, j.keytool, append(args, "-keystore", j.keystore, "-storepass", javaPassword, "-alias", root.alias())...)
+// aliases are the root's names in a keystore: ours, and that under which Debian copies the system's store to Java's.
+// Debian's own tools leave it there when the root has left the system's.
+func aliases(root Root) []string { return []string{root.alias(), "debian:" + root.alias() + ".pem"} }
+
+func (j *java) run(ctx context.Context, alias string, args ...string) ([]byte, error) {
+	return run(ctx, nil, j.keytool, append(args, "-keystore", j.keystore, "-storepass", javaPassword, "-alias", alias)...)
 }
 
 func (j *java) Has(ctx context.Context, root Root) (bool, error) {
-	out, err := j.run(ctx, root, "-list")
+	for _, alias := range aliases(root) {
+		if has, err := j.hasAlias(ctx, alias); has || err != nil {
+			return has, err
+		}
+	}
+	return false, nil
+}
+
+func (j *java) hasAlias(ctx context.Context, alias string) (bool, error) {
+	out, err := j.run(ctx, alias, "-list")
 	if bytes.Contains(out, []byte("does not exist")) && !bytes.Contains(out, []byte("Keystore file")) {
 		return false, nil
 	}
@@ -64,19 +77,23 @@ func (j *java) Add(ctx context.Context, root Root) error {
 	if err := writable(j.keystore); err != nil {
 		return err
 	}
-	_, err = j.run(ctx, root, "-importcert", "-noprompt", "-file", copied)
+	_, err = j.run(ctx, root.alias(), "-importcert", "-noprompt", "-file", copied)
 	return err
 }
 
 func (j *java) Remove(ctx context.Context, root Root) error {
-	if has, err := j.Has(ctx, root); err != nil || !has {
-		return err
+	for _, alias := range aliases(root) {
+		has, err := j.hasAlias(ctx, alias)
+		if err == nil && has {
+			if err = writable(j.keystore); err == nil {
+				_, err = j.run(ctx, alias, "-delete")
+			}
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if err := writable(j.keystore); err != nil {
-		return err
-	}
-	_, err := j.run(ctx, root, "-delete")
-	return err
+	return nil
 }
 
 // copyOf puts the certificate, which is no secret, where another user's program can read it.

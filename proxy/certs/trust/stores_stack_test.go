@@ -3,6 +3,7 @@
 package trust
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -13,7 +14,7 @@ import (
 // addAndRemove puts the root into a store and takes it out, each twice, and calls look in between.
 func addAndRemove(t *testing.T, store Store, root Root, trusted func() bool) {
 	t.Helper()
-	t.Cleanup(func() { store.Remove(t.Context(), root) }) // also when the test breaks off
+	t.Cleanup(func() { store.Remove(context.Background(), root) }) // also when the test breaks off
 	state := func(want bool) {
 		t.Helper()
 		if has, err := store.Has(t.Context(), root); has != want || err != nil {
@@ -88,9 +89,22 @@ func TestJavaKeystore(t *testing.T) {
 	}
 	root := newRoot(t)
 	addAndRemove(t, store, root, func() bool {
-		_, err := store.(*java).run(t.Context(), root, "-list")
+		_, err := store.(*java).run(t.Context(), root.alias(), "-list")
 		return err == nil
 	})
+	// What Debian has copied from the system's store goes as well.
+	if _, err := store.(*java).run(t.Context(), aliases(root)[1], "-importcert", "-noprompt", "-file", root.File); err != nil {
+		t.Fatal(err)
+	}
+	if has, err := store.Has(t.Context(), root); !has || err != nil {
+		t.Errorf("Debian's copy: %v, %v", has, err)
+	}
+	if err := store.Remove(t.Context(), root); err != nil {
+		t.Fatal(err)
+	}
+	if has, err := store.Has(t.Context(), root); has || err != nil {
+		t.Errorf("Debian's copy after Remove: %v, %v", has, err)
+	}
 }
 
 // TestSystemStore changes the store of this machine and changes it back, where it may.
@@ -106,6 +120,9 @@ func TestSystemStore(t *testing.T) {
 			t.Errorf("err = %v, want a *DeniedError", err)
 		}
 		return
+	}
+	if java, found := findJava(""); found {
+		t.Cleanup(func() { java.Remove(context.Background(), root) }) // Debian copies the root there
 	}
 	addAndRemove(t, store, root, func() bool {
 		return exec.Command("openssl", "verify", "-CApath", "/etc/ssl/certs", root.File).Run() == nil

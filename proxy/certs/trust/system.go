@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // system is the store that OpenSSL, GnuTLS, Go, curl and PHP read.
@@ -68,10 +69,13 @@ func (s *system) Remove(ctx context.Context, root Root) error {
 		}
 		return denied(s.dir, err)
 	}
+	if s.command[0] == "update-ca-certificates" {
+		return s.update(ctx, "--fresh") // without it, a link to what was removed stays
+	}
 	return s.update(ctx)
 }
 
-func (s *system) update(ctx context.Context) error {
-	_, err := run(ctx, nil, s.command[0], s.command[1:]...)
+func (s *system) update(ctx context.Context, more ...string) error {
+	_, err := run(ctx, nil, s.command[0], append(slices.Clone(s.command[1:]), more...)...)
 	return err
 }
