@@ -30,6 +30,7 @@ var arrows = map[string][]string{
 	"proxy/admin":          {"proxy/observe"},
 	"proxy/bench/stat":     {},
 	"proxy/bench/load":     {},
+	"proxy/bench/meter":    {"proxy/bench/stat"},
 	"proxy/bench/workload": {"proxy/bench/load"},
 	"proxy/bench":          {"proxy/bench/load", "proxy/bench/stat", "proxy/bench/workload"},
 	"proxy/bench/lint":     {"proxy/bench", "proxy/bench/stat"},

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package meter
+
+import "time"
+
+func processClock(int) (time.Duration, error) { return 0, ErrNotAvailable }
