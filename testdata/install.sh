@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the tests on real stacks need on a Debian 12 that has Go: PHP-FPM,
-# Laravel, nginx, wrk, Redis and NSS' certutil from Debian, FrankenPHP built over
+# Laravel, nginx, wrk, Redis, NSS' certutil and Chromium from Debian, FrankenPHP over
 # Debian's PHP, and Pebble, the ACME authority for tests. Takes about a second when
 # all is there. Only installing packages needs root.
 #   install.sh         all that `make test` needs
@@ -12,7 +12,7 @@ packages=(
     php8.2-fpm php8.2-cli php8.2-opcache php8.2-sqlite3 php8.2-mbstring php8.2-xml php8.2-curl
     php-laravel-framework nginx wrk
     libphp8.2-embed php8.2-dev gcc libc6-dev
-    redis-server libnss3-tools openjdk-17-jre-headless openssl ca-certificates
+    redis-server libnss3-tools openjdk-17-jre-headless chromium openssl ca-certificates
 )
 
 case ${1:-} in

@@ -46,6 +46,7 @@ type entry struct {
 	Cause     string  `json:"cause"`
 	Method    string  `json:"method"`
 	URI       string  `json:"uri"`
+	Proto     string  `json:"proto"`
 	Status    int     `json:"status"`
 	BytesOut  int64   `json:"bytes_out"`
 	Variant   string  `json:"variant"`
