@@ -106,7 +106,7 @@ type Limits struct {
 	// stands for its /64. Default: 0, which is no limit.
 	ConnectionsPerAddress int `toml:"connections_per_address" max:"1000000"`
 	// InFlightPerAddress limits the requests of one client that are answered at once, over all its connections and
-	// their HTTP/2 streams. Default: 0, which is no limit.
+	// their streams, whose WebSockets count while they are open. Default: 0, which is no limit.
 	InFlightPerAddress int `toml:"in_flight_per_address" max:"1000000"`
 	// StreamsPerConnection limits the requests that a connection of HTTP/2 or HTTP/3 may have open. Default: 128.
 	StreamsPerConnection int `toml:"streams_per_connection" default:"128" min:"1" max:"10000"`

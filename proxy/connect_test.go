@@ -120,6 +120,17 @@ func TestClientThatLeavesEndsItsTunnelOnAStream(t *testing.T) {
 	eventually(t, "tunnel gone", func() bool { return f.Status().Tunnels == 0 })
 }
 
+func TestSilentTunnelOnAStreamEnds(t *testing.T) {
+	backend, _ := wire(t)
+	f := serve(t, overTLS(octaneSite(backend, "tunnel_idle = \"1s\"")))
+	begun := time.Now()
+	_, resp := f.webSocket("websocket")
+	io.Copy(io.Discard, resp.Body)
+	if took := time.Since(begun); took < 900*time.Millisecond || took > 8*time.Second {
+		t.Errorf("ended after %v, want about 1 s", took)
+	}
+}
+
 // Any 2xx would mean to the client that its WebSocket is open.
 func TestPageIsNoWebSocket(t *testing.T) {
 	f := serve(t, overTLS(fpmSite(fcgitest.New(t, fcgitest.Reply(200, "a page")), "")))
