@@ -10,7 +10,7 @@ import (
 // ends the request. The deadline of each write is pace's.
 type clientWriter struct {
 	w       http.ResponseWriter
-	control *http.ResponseController
+	control http.ResponseController
 	status  int
 	started bool // the head has been written
 }

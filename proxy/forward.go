@@ -151,7 +151,10 @@ func (f *forward) copyHeader(to, from http.Header) {
 		delete(to, hstsHeader) // the application's own wins, as it does over the site's headers
 	}
 	for name, values := range from {
-		to[name] = append(to[name], values...)
+		if before := to[name]; before != nil {
+			values = append(before, values...)
+		}
+		to[name] = values
 	}
 	if from["Content-Type"] == nil {
 		to["Content-Type"] = nil // else net/http would guess one for HTTP/2

@@ -48,9 +48,7 @@ func (f *fpm) env(r *http.Request, target, release string) *fastcgi.Env {
 	if env.ServerName == "" {
 		env.ServerName = hostname(r.Host)
 	}
-	if addr := identity.LocalAddr(r).Addr(); addr.IsValid() {
-		env.ServerAddr = addr.Unmap().String()
-	}
+	env.ServerAddr, _ = identity.Local(r)
 	return env
 }
 

@@ -26,8 +26,13 @@ type maintenance struct {
 	artisan string // the file of "artisan down", absolute or counted from the release; empty when it is not looked for
 	file    limit.DownFile
 	path    atomic.Pointer[downPath]
-	tunnels bool // upgrades may lead to another program than the one that is down
+	absent  atomic.Int64 // until when the file is not looked for again, in Unix nanoseconds
+	tunnels bool         // upgrades may lead to another program than the one that is down
 }
+
+// lookAgain is how long a file that was not there is taken for absent: a look costs 2 microseconds, and the application
+// looks by itself meanwhile.
+const lookAgain = 20 * time.Millisecond
 
 // downPath is where the file of a release is.
 type downPath struct{ release, path string }
@@ -103,7 +108,15 @@ func (m *maintenance) down(r *http.Request) *limit.Down {
 	if m.artisan == "" {
 		return nil
 	}
-	return m.file.Read(m.pathIn(observe.FromContext(r.Context()).Release))
+	now := time.Now().UnixNano()
+	if now < m.absent.Load() {
+		return nil
+	}
+	down := m.file.Read(m.pathIn(observe.FromContext(r.Context()).Release))
+	if down == nil {
+		m.absent.Store(now + int64(lookAgain))
+	}
+	return down
 }
 
 // pathIn is where the file is in a release, which is the same as the last time but for deployments.

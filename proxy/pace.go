@@ -15,7 +15,10 @@ const pieceSize = 64 << 10
 func pace(timeout time.Duration, minRate int64) layer {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			p := &pacedWriter{ResponseWriter: w, patience: patience{full: timeout, rate: minRate}, stream: r.ProtoMajor > 1}
+			p := &pacedWriter{
+				ResponseWriter: w, control: *http.NewResponseController(w),
+				patience: patience{full: timeout, rate: minRate}, stream: r.ProtoMajor > 1,
+			}
 			p.restore()
 			if !p.stream {
 				p.extend() // the deadline of the last answer on this connection would still hold
@@ -29,6 +32,7 @@ func pace(timeout time.Duration, minRate int64) layer {
 // a connection, but ends a stream of HTTP/2, so there it is taken off when nothing is left to be written.
 type pacedWriter struct {
 	http.ResponseWriter
+	control http.ResponseController // of ResponseWriter; a copy, for one by itself would be an allocation
 	patience
 	stream bool
 	until  time.Time // the deadline; zero when there is none
@@ -82,7 +86,7 @@ func (w *pacedWriter) ReadFrom(src io.Reader) (int64, error) {
 // FlushError sends what is buffered.
 func (w *pacedWriter) FlushError() error {
 	begun := w.extend()
-	err := http.NewResponseController(w.ResponseWriter).Flush()
+	err := w.control.Flush()
 	w.spend(begun, 0)
 	w.rest()
 	return err
@@ -95,7 +99,7 @@ func (w *pacedWriter) extend() (now time.Time) {
 	until := now.Add(w.left)
 	if until.Sub(w.until) > w.full/64 {
 		w.until = until
-		_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(until)
+		_ = w.control.SetWriteDeadline(until)
 	}
 	return now
 }
@@ -104,6 +108,6 @@ func (w *pacedWriter) extend() (now time.Time) {
 func (w *pacedWriter) rest() {
 	if w.stream {
 		w.until = time.Time{}
-		_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Time{})
+		_ = w.control.SetWriteDeadline(time.Time{})
 	}
 }

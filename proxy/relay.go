@@ -46,7 +46,7 @@ type relay struct {
 // much, which may be nothing on hundreds of them, so there the first burst counts.
 func newRelay(w http.ResponseWriter, r *http.Request, status int, storage storage) *relay {
 	return &relay{
-		client:  clientWriter{w: w, control: http.NewResponseController(w), status: status},
+		client:  clientWriter{w: w, control: *http.NewResponseController(w), status: status},
 		backlog: backlog{storage: storage},
 		counted: r.ProtoMajor > 1,
 	}

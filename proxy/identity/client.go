@@ -62,21 +62,10 @@ func known(r *http.Request) *Client {
 func ofConnection(r *http.Request) Client {
 	c := Client{Scheme: schemeOf(r)}
 	c.Addr, c.Port = splitAddress(r.RemoteAddr)
-	if addr := LocalAddr(r); addr.Port() != 0 {
-		c.ServerPort = strconv.Itoa(int(addr.Port()))
-	} else {
+	if _, c.ServerPort = Local(r); c.ServerPort == "" {
 		c.ServerPort = defaultPort(c.Scheme)
 	}
 	return c
-}
-
-// LocalAddr returns the address that r's client came to, over TCP or UDP. It is the zero AddrPort for other connections.
-func LocalAddr(r *http.Request) netip.AddrPort {
-	addr, ok := r.Context().Value(http.LocalAddrContextKey).(interface{ AddrPort() netip.AddrPort })
-	if !ok {
-		return netip.AddrPort{}
-	}
-	return addr.AddrPort()
 }
 
 // Scheme returns the scheme that r's client used, without an allocation.

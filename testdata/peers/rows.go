@@ -82,7 +82,7 @@ func allPeers() []peer {
 		{Key: "gateway", kind: "gateway", rows: "a b c d e e2 f f2 g g2 h h2",
 			What: "as it comes: a FastCGI connection for each request, at most 5 at once; HTTP connections are kept"},
 		{Key: "gateway-kept", kind: "gateway", kept: true, rows: "a b c",
-			What: "the same with FastCGI connections kept (`max_idle`)"},
+			What: "told how many children the pool has, and to keep a connection to each (`max_in_flight`, `max_idle`)"},
 		{Key: "nginx-quiet", kind: "nginx", noLines: true, rows: "a d e2", What: "nginx without its access log"},
 		{Key: "gateway-quiet", kind: "gateway", noLines: true, rows: "a d e2", What: "the gateway without its access log"},
 		{Key: "transport", kind: "transport", rows: "e2",
