@@ -51,7 +51,7 @@ func (h *host) ownCgroup(s snapshot) (string, bool) {
 		return "", false
 	}
 	group := h.cgroupPath(s.processes[0].pid)
-	if group == "" || group == "/" {
+	if group == "" {
 		return "", false
 	}
 	dir := path.Join(mount, group)

@@ -70,15 +70,15 @@ func (h *host) listeners(a address) ([]uint64, error) {
 		return nil, err
 	}
 	for i, dir := range dirs {
+		if i > 0 && (a.path != "" || a.isLoopback()) {
+			break // in a container the same path or address is another one
+		}
 		all, err := h.sockets(dir)
 		if err != nil && i > 0 {
 			continue // its process has ended, or is not ours to look at
 		}
 		if err != nil {
 			return nil, err
-		}
-		if i > 0 && a.isLoopback() {
-			break // that of a container is not ours
 		}
 		if found := a.listeners(all, h.localIn(dir)); len(found) > 0 {
 			return found, nil
@@ -159,21 +159,19 @@ func (h *host) roots(pids []int) []process {
 
 func isInit(p process) bool { return p.pid == 1 && (p.name == "systemd" || p.name == "init") }
 
-// top climbs from a process to the furthest ancestor that is one of pids or has started what is below as part of itself.
+// top climbs from a process to the furthest ancestor that is one of pids, and on to those that have started it as a part
+// of themselves.
 func (h *host) top(pid int, pids []int) (process, bool) {
 	p, err := h.process(pid)
 	if err != nil {
 		return process{}, false
 	}
-	found := p
-	for below := p; below.parent > 0; below = p {
-		if p, err = h.process(below.parent); err != nil {
+	found, linked := p, true
+	for p.parent > 0 {
+		if p, err = h.process(p.parent); err != nil || isInit(p) {
 			break
 		}
-		if isInit(p) {
-			break
-		}
-		if slices.Contains(pids, p.pid) || starts(h.command(p.pid)) {
+		if linked = slices.Contains(pids, p.pid) || linked && starts(h.command(p.pid)); linked {
 			found = p
 		}
 	}

@@ -68,7 +68,7 @@ func (r *fpmReader) read(file string, depth int) {
 		case name != "":
 			r.pools = append(r.pools, pool{Name: name, settings: map[string]string{}})
 		case key == "include":
-			r.include(value, depth)
+			r.include(file, value, depth)
 		case key != "" && len(r.pools) > 0 && r.pools[len(r.pools)-1].settings != nil:
 			last := r.pools[len(r.pools)-1]
 			last.settings[key] = strings.ReplaceAll(value, "$pool", last.Name)
@@ -76,7 +76,14 @@ func (r *fpmReader) read(file string, depth int) {
 	}
 }
 
-func (r *fpmReader) include(pattern string, depth int) {
+// include reads the files of a pattern. A relative one begins where PHP was installed, above its folder etc.
+func (r *fpmReader) include(from, pattern string, depth int) {
+	if etc := path.Dir(from); !path.IsAbs(pattern) {
+		if path.Base(etc) != "etc" {
+			return
+		}
+		pattern = path.Join(path.Dir(etc), pattern)
+	}
 	// In a bad pattern there is nothing to be found, for FPM as well.
 	files, _ := fs.Glob(r.h.root, inside(r.master, pattern))
 	root := path.Join(procDir(r.master), "root")

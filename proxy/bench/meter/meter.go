@@ -30,10 +30,6 @@ type Host struct {
 	// Root is the root folder, with proc and sys in it; nil means that of this machine. It must be able to read links
 	// (fs.ReadLinkFS) for a process to be found by its socket.
 	Root fs.FS
-	// Clock returns the CPU time that a process with all its threads has had; it fails with fs.ErrNotExist for one that
-	// has ended. nil means the clock of the kernel, which counts nanoseconds, and with a Root its stat file, which counts
-	// hundredths of a second.
-	Clock func(pid int) (time.Duration, error)
 }
 
 // FindByAddress is that of this machine.
@@ -47,25 +43,23 @@ func FindByName(name string) (*Tree, error) { return new(Host).FindByName(name) 
 // ReadMachine is that of this machine.
 func ReadMachine() (Machine, error) { return new(Host).ReadMachine() }
 
-// opened returns the host with its defaults filled in.
+// opened returns the host as something that can be read.
 func (h *Host) opened() (*host, error) {
-	o := &host{root: h.Root, clock: h.Clock}
-	if o.root == nil {
-		if runtime.GOOS != "linux" {
-			return nil, ErrNotAvailable
-		}
-		o.root = os.DirFS("/")
-		if o.clock == nil {
-			o.clock = processClock
-		}
+	switch {
+	case h.Root != nil:
+		return &host{root: h.Root}, nil
+	case runtime.GOOS != "linux":
+		return nil, ErrNotAvailable
 	}
-	return o, nil
+	return &host{root: os.DirFS("/"), clock: processClock}, nil
 }
 
 // host is a Host whose files can be read.
 type host struct {
-	root  fs.FS
-	clock func(pid int) (time.Duration, error) // nil: the stat file's
+	root fs.FS
+	// clock returns the CPU time of a process with all its threads; nil means that of its stat file, in hundredths of a
+	// second.
+	clock func(pid int) (time.Duration, error)
 }
 
 // text returns a small file as a string.

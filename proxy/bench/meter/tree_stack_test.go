@@ -83,13 +83,30 @@ func theFPM(t *testing.T, cfg stack.FPMConfig) (backend, *stack.Pool) {
 	if cfg.TCP {
 		b.network, b.addr = "tcp", pool.TCPAddr
 	}
-	b.processes = []int{pool.Pid()}
-	for _, child := range pool.Status(t).Processes {
-		b.processes = append(b.processes, child.Pid)
-	}
+	b.processes = append(children(t, pool), pool.Pid())
 	client := application{newScripts(t, b.network, b.addr).Transport}
 	b.ask = func(times int) { ask(t, client, "http://127.0.0.1", "/api/users", times) }
 	return b, pool
+}
+
+// children waits until all those of a pool have put themselves down in its status page.
+func children(t *testing.T, pool *stack.Pool) []int {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		s := pool.Status(t)
+		var pids []int
+		for _, child := range s.Processes {
+			if child.Pid > 0 {
+				pids = append(pids, child.Pid)
+			}
+		}
+		if len(pids) == 3 || s.ProcessManager != "static" && len(pids) > 0 {
+			return pids
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("children of %s: %+v", pool.Address(), s)
+		}
+	}
 }
 
 func theServer(t *testing.T, server *stack.Backend, kind Kind, workers int) backend {

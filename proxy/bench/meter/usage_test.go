@@ -52,6 +52,40 @@ func TestTimeOfAllProcessesCounts(t *testing.T) {
 	}
 }
 
+// A process that ends while the tree is looked at must neither be missing nor count twice.
+func TestSumNeverFallsWhileProcessesEnd(t *testing.T) {
+	child, tree := listening(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	sums := make(chan []time.Duration)
+	go func() {
+		var all []time.Duration
+		for ctx.Err() == nil {
+			u, err := tree.ReadCPU()
+			if err != nil {
+				t.Error(err)
+				break
+			}
+			all = append(all, u.CPU)
+		}
+		sums <- all
+	}()
+	for range 6 {
+		child.tell("run burn 50ms")
+	}
+	cancel()
+	// What a process has reaped is cut off at hundredths of a second, user and system time by itself.
+	const cut = 2 * tick
+	all := <-sums
+	for i, sum := range all {
+		if most := slices.Max(all[:i+1]); sum < most-cut {
+			t.Fatalf("reading %d of %d: CPU fell from %v to %v", i, len(all), most, sum)
+		}
+	}
+	if len(all) < 10 {
+		t.Errorf("%d readings", len(all))
+	}
+}
+
 func TestClockIsFinerThanTicks(t *testing.T) {
 	child, tree := listening(t)
 	before := read(t, tree)
@@ -188,5 +222,24 @@ func TestLeak(t *testing.T) {
 	}
 	if track.Peak() != 500<<20 {
 		t.Errorf("peak = %d", track.Peak())
+	}
+}
+
+func TestTotalKeepsWhatWasCountedBetween(t *testing.T) {
+	child, tree := listening(t)
+	total, err := NewTotal(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last Usage
+	for range 3 {
+		child.tell("burn 20ms")
+		total.last.seen.workers = []identity{{1, 1}} // as if this worker had been replaced by the one that is there
+		if last, err = total.Look(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if last.Restarts != 3 || last.CPU < 60*time.Millisecond || last.Workers != 1 || last.Took <= 0 {
+		t.Errorf("%d restarts, CPU %v, %d workers; want 3, 60 ms and a little, 1", last.Restarts, last.CPU, last.Workers)
 	}
 }
