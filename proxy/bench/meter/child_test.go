@@ -138,12 +138,17 @@ type child struct {
 // newChild starts one, with a program name of its own and perhaps a file as its descriptor 3.
 func newChild(t *testing.T, name string, extra ...*os.File) *child {
 	t.Helper()
+	ours, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
 	program := filepath.Join(t.TempDir(), name)
-	if err := os.Symlink(os.Args[0], program); err != nil {
+	if err := os.Symlink(ours, program); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(program)
-	cmd.Env = append(os.Environ(), childVariable+"=1")
+	// With the race detector a program waits for a second before it ends, unless told otherwise.
+	cmd.Env = append(os.Environ(), childVariable+"=1", "GORACE=atexit_sleep_ms=0")
 	cmd.Stderr, cmd.ExtraFiles = os.Stderr, extra
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -20,16 +20,8 @@ func (m Memory) plus(other Memory) Memory {
 	return Memory{m.PSS + other.PSS, m.PSSAnon + other.PSSAnon, m.PSSShmem + other.PSSShmem, m.RSS + other.RSS}
 }
 
-// ReadMemory adds up the memory of all processes, which takes the kernel about half a millisecond for each. Other users'
+// memory adds up the memory of processes, which takes the kernel about half a millisecond for each. Other users'
 // processes may be looked at by the superuser only.
-func (t *Tree) ReadMemory() (Memory, error) {
-	s, err := t.look()
-	if err != nil {
-		return Memory{}, err
-	}
-	return t.h.memory(s.processes)
-}
-
 func (h *host) memory(processes []process) (Memory, error) {
 	var sum Memory
 	for _, p := range processes {

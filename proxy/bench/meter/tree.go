@@ -65,9 +65,6 @@ func (t *Tree) look() (snapshot, error) {
 
 func (t *Tree) lookOnce(s *snapshot) error {
 	for _, root := range t.roots {
-		if s.has(root.pid) {
-			continue
-		}
 		now, err := t.h.process(root.pid)
 		if gone(err) || err == nil && now.identity != root.identity {
 			return fmt.Errorf("%w: %s, %d", ErrGone, root.name, root.pid)
@@ -98,11 +95,9 @@ func (t *Tree) visit(s *snapshot, pid int, isRoot bool) error {
 		return err
 	}
 	for _, child := range children {
-		switch {
-		case s.has(child): // a second root that descends from the first
-		case isRoot && t.isOther(child):
+		if isRoot && t.isOther(child) {
 			err = s.setAside(t.h, child)
-		default:
+		} else {
 			err = t.visit(s, child, false)
 		}
 		if err != nil && !(s.tolerant && errors.Is(err, errChanged)) {
@@ -110,10 +105,6 @@ func (t *Tree) visit(s *snapshot, pid int, isRoot bool) error {
 		}
 	}
 	return nil
-}
-
-func (s *snapshot) has(pid int) bool {
-	return slices.ContainsFunc(s.processes, func(p process) bool { return p.pid == pid })
 }
 
 func (s *snapshot) setAside(h *host, pid int) error {

@@ -149,6 +149,22 @@ func TestWorkersThatAreReplacedAreSeen(t *testing.T) {
 	}
 }
 
+func TestMachineIsBusyWithIt(t *testing.T) {
+	child := newChild(t, "busy")
+	before, err := ReadMachine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	child.tell("burn 150ms")
+	after, err := ReadMachine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := after.Since(before); m.Busy+m.Stolen < 100*time.Millisecond || m.Took < 150*time.Millisecond {
+		t.Errorf("busy for %v of %v, want 150 ms and more", m.Busy, m.Took)
+	}
+}
+
 func TestTreeThatHasEnded(t *testing.T) {
 	child, tree := listening(t)
 	child.cmd.Process.Kill()
