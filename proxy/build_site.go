@@ -75,17 +75,22 @@ func (b *builder) splitKey(cfg conf.Split) ([]byte, error) {
 func (b *builder) forward(site conf.Site, name string) *forward {
 	cfg := b.cfg.Upstreams[name]
 	f := &forward{
-		group: b.state.groups[name].value, headers: headers(site.Headers), dialect: &octane{"/" + site.Index},
+		group: b.state.groups[name].value, headers: headers(site.Headers), dialect: dialectOf(site, cfg),
 		storage: storage{budget: b.gateway.budget, limit: b.cfg.Limits.ResponseSpool},
 		idle:    cfg.TunnelIdle, tunnels: &b.gateway.tunnels, state: b.state,
 	}
 	f.hints = len(cfg.HTTP) > 0
-	if len(cfg.FastCGI) > 0 {
-		f.dialect = &fpm{
-			script: "/" + site.Index, serverName: site.ServerName, params: params(site.Params), named: len(site.Auth.Users) > 0,
-		}
-	}
 	return f
+}
+
+// dialectOf is how the site's requests are put to an upstream.
+func dialectOf(site conf.Site, upstream conf.Upstream) dialect {
+	if len(upstream.FastCGI) == 0 {
+		return &octane{"/" + site.Index}
+	}
+	return &fpm{
+		script: "/" + site.Index, serverName: site.ServerName, params: params(site.Params), named: len(site.Auth.Users) > 0,
+	}
 }
 
 func params(from []conf.Param) []fastcgi.Param {

@@ -169,7 +169,7 @@ func (c *call) attempt(ctx context.Context, b *backend, p *probe) (*http.Respons
 	// A shallow copy will do: the header is not touched here, and a transport may not touch it.
 	hooks := p.start()
 	if c.trace != nil {
-		hooks.Got1xxResponse = c.trace.Informational
+		hooks.Got1xxResponse, p.tell = c.trace.Informational, c.trace.Connected
 	}
 	out := c.in.WithContext(httptrace.WithClientTrace(ctx, hooks))
 	out.TransferEncoding, out.Trailer = nil, nil

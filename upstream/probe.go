@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"net"
 	"net/http/httptrace"
 	"sync/atomic"
 	"time"
@@ -15,6 +16,7 @@ type probe struct {
 	got    atomic.Int64 // when there was a connection, in nanoseconds since begun; zero: never
 	first  atomic.Int64 // when there was a byte of an answer
 	reused atomic.Bool
+	tell   func(net.Conn, bool) // may be nil
 }
 
 func (p *probe) start() *httptrace.ClientTrace {
@@ -29,6 +31,9 @@ func (p *probe) start() *httptrace.ClientTrace {
 func (p *probe) gotConn(info httptrace.GotConnInfo) {
 	p.reused.Store(info.Reused)
 	p.got.Store(max(1, int64(time.Since(p.begun))))
+	if p.tell != nil {
+		p.tell(info.Conn, info.Reused)
+	}
 }
 
 func (p *probe) gotFirstByte() { p.first.Store(max(1, int64(time.Since(p.begun)))) }

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"net"
 	"net/textproto"
 	"time"
 )
@@ -21,6 +22,9 @@ type Trace struct {
 	// Informational is called with each informational answer (1xx) of the backend, in the order in which they come;
 	// its error ends the request. Nil ignores them.
 	Informational func(code int, header textproto.MIMEHeader) error
+
+	// Connected is called with the connection of each attempt, and whether it was a kept one. Nil ignores it.
+	Connected func(conn net.Conn, reused bool)
 
 	BodyBytes int64   // length of the request body
 	Failures  []error // of the attempts before the last, oldest first; each is an *Error

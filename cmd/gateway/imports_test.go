@@ -36,10 +36,11 @@ var arrows = map[string][]string{
 	"proxy/bench/lint":     {"proxy/bench", "proxy/bench/stat"},
 	"proxy": {
 		"conf", "fastcgi", "upstream", "upstream/spool", "proxy/static", "proxy/http1", "proxy/identity", "proxy/limit",
-		"proxy/observe", "proxy/certs", "proxy/admin", "proxy/xconnect",
+		"proxy/observe", "proxy/certs", "proxy/admin", "proxy/xconnect", "proxy/bench", "proxy/bench/load",
 	},
 	"cmd/gateway": {
-		"conf", "proxy", "proxy/admin", "proxy/bench", "proxy/bench/lint", "proxy/certs/trust", "proxy/observe",
+		"conf", "proxy", "proxy/admin", "proxy/bench", "proxy/bench/lint", "proxy/bench/load", "proxy/bench/workload",
+		"proxy/certs/trust", "proxy/observe",
 	},
 }
 

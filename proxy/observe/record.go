@@ -43,3 +43,8 @@ func FromContext(ctx context.Context) *Record {
 	}
 	return new(Record)
 }
+
+// WithRecord returns a context whose record is rec, for work that does not come through Wrap.
+func WithRecord(ctx context.Context, rec *Record) context.Context {
+	return context.WithValue(ctx, recordKey{}, rec)
+}

@@ -3,6 +3,7 @@ package load
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"hash/maphash"
 	"io"
 	"net"
@@ -10,6 +11,8 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -17,54 +20,98 @@ import (
 type TransportArm struct {
 	// Transport sends.
 	Transport http.RoundTripper
-	// Prepare makes of a request what Transport takes, such as one with the variables of FastCGI. Nil leaves it as it is.
+	// Prepare makes of a request what Transport takes, such as one with the variables of FastCGI. It must not change the
+	// header that it is given. Nil leaves the request as it is.
 	Prepare func(*http.Request) (*http.Request, error)
+	// Attend has Transport tell of the connection of a request. Nil means by httptrace.
+	Attend func(context.Context, *Attendant) context.Context
 	// Scheme and Address go into the URL of a request, for a Transport that dials by it. Zero means http and the host.
 	Scheme, Address string
 
 	conns connIDs
+	urls  urlCache
 }
 
 var seed = maphash.MakeSeed()
 
+// errResent is a transport that sent a request again when a kept connection had ended. Nobody asked it to.
+var errResent = fmt.Errorf("a kept connection ended under the request: %w", syscall.ECONNRESET)
+
 // Send sends r and reads the whole answer.
 func (t *TransportArm) Send(ctx context.Context, r *Request, a *Answer) error {
-	trace := tracing{answer: a, conns: &t.conns}
-	out := t.request(httptrace.WithClientTrace(ctx, trace.hooks()), r)
-	if t.Prepare != nil {
-		var err error
-		if out, err = t.Prepare(out); err != nil {
-			return err
-		}
+	attendant := &Attendant{answer: a, conns: &t.conns}
+	attend := t.Attend
+	if attend == nil {
+		attend = byTrace
+	}
+	out, err := t.request(attend(ctx, attendant), r)
+	if err == nil && t.Prepare != nil {
+		out, err = t.Prepare(out)
+	}
+	if err != nil {
+		return err
 	}
 	resp, err := t.Transport.RoundTrip(out)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
+	if attendant.connected > 1 {
+		return errResent
+	}
+	a.FirstByte = time.Now()
 	a.Status, a.Header = resp.StatusCode, resp.Header
 	return a.readBody(resp.Body)
 }
 
-func (t *TransportArm) request(ctx context.Context, r *Request) *http.Request {
-	scheme, address := t.Scheme, t.Address
-	if scheme == "" {
-		scheme = "http"
+// blank is what all requests have in common. It is only copied.
+var blank = http.Request{Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Body: http.NoBody}
+
+func (t *TransportArm) request(ctx context.Context, r *Request) (*http.Request, error) {
+	u, err := t.urls.of(t.Scheme, t.Address, r)
+	if err != nil {
+		return nil, err
 	}
-	if address == "" {
-		address = r.Host
+	out := blank.WithContext(ctx)
+	out.Method, out.Host, out.Header, out.RequestURI, out.URL = r.Method, r.Host, r.Header, r.Target, u
+	if out.Header == nil {
+		out.Header = http.Header{}
 	}
-	path, query, _ := bytes.Cut([]byte(r.Target), []byte("?"))
-	out := (&http.Request{
-		Method: r.Method, Host: r.Host, Header: r.Header.Clone(), RequestURI: r.Target,
-		URL:   &url.URL{Scheme: scheme, Host: address, Opaque: "", Path: string(path), RawQuery: string(query)},
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Body: http.NoBody,
-	}).WithContext(ctx)
 	if len(r.Body) > 0 {
 		out.ContentLength = int64(len(r.Body))
 		out.Body = io.NopCloser(bytes.NewReader(r.Body))
 	}
-	return out
+	return out, nil
+}
+
+// urlCache keeps the URLs of targets, which nobody changes.
+type urlCache struct {
+	known sync.Map // target to *url.URL
+	count atomic.Int64
+}
+
+const mostURLs = 10_000
+
+func (c *urlCache) of(scheme, address string, r *Request) (*url.URL, error) {
+	if address == "" {
+		address = r.Host
+	}
+	key := address + r.Target
+	if u, ok := c.known.Load(key); ok {
+		return u.(*url.URL), nil
+	}
+	u, err := url.ParseRequestURI(r.Target)
+	if err != nil {
+		return nil, err
+	}
+	if u.Scheme = scheme; scheme == "" {
+		u.Scheme = "http"
+	}
+	u.Host = address
+	if c.count.Add(1) <= mostURLs {
+		c.known.Store(key, u)
+	}
+	return u, nil
 }
 
 var buffers = sync.Pool{New: func() any { return new([16 << 10]byte) }}
@@ -92,20 +139,26 @@ func (a *Answer) readBody(body io.Reader) error {
 	}
 }
 
-// tracing notes what a transport says of a request under way.
-type tracing struct {
-	answer *Answer
-	conns  *connIDs
+// Attendant notes what a transport says of the connection of one request.
+type Attendant struct {
+	answer    *Answer
+	conns     *connIDs
+	connected int // how often
 }
 
-func (t tracing) hooks() *httptrace.ClientTrace {
-	return &httptrace.ClientTrace{
-		GotConn: func(info httptrace.GotConnInfo) {
-			t.answer.Reused, t.answer.Conn = info.Reused, t.conns.of(info.Conn)
-			t.answer.Wrote = time.Now() // it is written at once
-		},
-		GotFirstResponseByte: func() { t.answer.FirstByte = time.Now() },
+// Connected says that the request goes over nc, which has carried others before or not, and is written to it now.
+func (t *Attendant) Connected(nc net.Conn, reused bool) {
+	t.connected++
+	t.answer.Reused, t.answer.Wrote = reused, time.Now()
+	if reused {
+		t.answer.Conn = t.conns.of(nc) // what carries one request has no habits to compare
 	}
+}
+
+func byTrace(ctx context.Context, t *Attendant) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(info httptrace.GotConnInfo) { t.Connected(info.Conn, info.Reused) },
+	})
 }
 
 // connIDs numbers connections.
@@ -115,7 +168,7 @@ type connIDs struct {
 	last uint64
 }
 
-// of returns the number of nc, 0 for none. Only so many are told apart as anybody asks for.
+// of returns the number of nc, 0 for none. When there are too many, all get new ones: most of those are closed by then.
 func (c *connIDs) of(nc net.Conn) uint64 {
 	if nc == nil {
 		return 0
@@ -124,10 +177,7 @@ func (c *connIDs) of(nc net.Conn) uint64 {
 	defer c.mu.Unlock()
 	id, known := c.ids[nc]
 	if !known {
-		if len(c.ids) >= mostConns {
-			return 0
-		}
-		if c.ids == nil {
+		if c.ids == nil || len(c.ids) >= mostConns {
 			c.ids = map[net.Conn]uint64{}
 		}
 		c.last++

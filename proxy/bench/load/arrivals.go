@@ -21,6 +21,21 @@ func newSchedule(p Plan) *schedule {
 	return s
 }
 
+// dueBy is how many requests of p should have been sent between its Discard and at. A closed loop owes none.
+func dueBy(p Plan, at time.Duration) (n int64) {
+	if p.Rate == 0 {
+		return 0
+	}
+	for s, next := newSchedule(p), time.Duration(0); ; {
+		if next = s.at(); next >= at {
+			return n
+		}
+		if next >= p.Discard {
+			n++
+		}
+	}
+}
+
 // at returns the next of those times.
 func (s *schedule) at() time.Duration {
 	now := time.Duration(s.next)

@@ -8,6 +8,9 @@ type Block struct {
 	For   time.Duration `json:"for_ns"` // how long requests were issued; less than planned for a partial block
 	// Offered is the rate that was asked for, in requests a second; 0 in a closed loop, which has none.
 	Offered float64 `json:"offered"`
+	// Due is how many requests should have been sent in the measured part; 0 in a closed loop. Chance makes of it another
+	// number than Offered says, and requests that find no place before the end are in it alone.
+	Due int64 `json:"due"`
 	// Partial says that the block was ended before its time.
 	Partial bool `json:"partial,omitempty"`
 	// Warmup is the part at the start that is not in any other figure but Seconds.
@@ -19,10 +22,13 @@ type Block struct {
 	// Response is from when a good request should have been sent, Service from when it was, to the end of its answer.
 	Response *Histogram `json:"response"`
 	Service  *Histogram `json:"service"`
-	// Lateness is from when any request should have been sent to when its first byte was.
-	Lateness *Histogram   `json:"lateness"`
-	Routes   []RouteBlock `json:"routes"`
-	Bytes    int64        `json:"bytes"` // of the bodies of good answers
+	// Lateness is from when any request should have been sent to when it was given to the arm.
+	Lateness *Histogram `json:"lateness"`
+	// Queued is the part of Service in which a good request waited for a place at a backend and for a connection. It is
+	// coarse, and empty where nobody knows.
+	Queued *Histogram   `json:"queued"`
+	Routes []RouteBlock `json:"routes"`
+	Bytes  int64        `json:"bytes"` // of the bodies of good answers
 	// MeanInFlight is how many requests were under way on average, among them those that hang. Little's law holds it against
 	// the rate and the service time of the good ones.
 	MeanInFlight float64 `json:"mean_in_flight"`

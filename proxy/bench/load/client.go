@@ -15,7 +15,6 @@ type client struct {
 	answer Answer
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	timer  *time.Timer
 }
 
 func newClient(e *engine) *client {
@@ -28,13 +27,10 @@ func newClient(e *engine) *client {
 func (c *client) renew() {
 	ctx, cancel := context.WithCancelCause(c.engine.base)
 	c.ctx, c.cancel = ctx, cancel
-	c.timer = time.AfterFunc(c.engine.plan.Deadline, func() { cancel(errDeadline) })
+	c.flight.endsBy(cancel)
 }
 
-func (c *client) close() {
-	c.timer.Stop()
-	c.cancel(nil)
-}
+func (c *client) close() { c.cancel(nil) }
 
 // send sends j and counts what becomes of it. What is given up on at the end of the block is not counted: it hangs.
 func (c *client) send(j job) {
@@ -45,7 +41,6 @@ func (c *client) send(j job) {
 	e.record.line.started(o.sent)
 	c.flight.begin(now)
 	e.flying.change(o.sent, 1)
-	c.timer.Reset(e.plan.Deadline)
 	o.err = e.arm.Send(c.ctx, j.request, &c.answer)
 	end := time.Now()
 	e.flying.change(end.Sub(e.start), -1)
@@ -58,7 +53,7 @@ func (c *client) send(j job) {
 
 func (c *client) settle(o *outcome, r *Request, end time.Time) {
 	a := &c.answer
-	if !c.timer.Stop() || c.ctx.Err() != nil {
+	if c.ctx.Err() != nil {
 		if o.err != nil && errors.Is(context.Cause(c.ctx), errDeadline) {
 			o.err = errDeadline
 		}
@@ -68,11 +63,11 @@ func (c *client) settle(o *outcome, r *Request, end time.Time) {
 	if o.err == nil && !a.End.IsZero() {
 		end = a.End
 	}
-	if !a.Wrote.IsZero() {
-		o.sent = a.Wrote.Sub(c.engine.start)
+	if o.connected = !a.Wrote.IsZero(); o.connected {
+		o.wrote = a.Wrote.Sub(c.engine.start)
 	}
 	o.end, o.status, o.size = end.Sub(c.engine.start), a.Status, a.Size
-	o.conn, o.reused, o.contracted = a.Conn, a.Reused, !a.Wrote.IsZero()
+	o.conn, o.reused = a.Conn, a.Reused
 	if o.err == nil {
 		o.fault = c.engine.judge.Judge(r, a)
 	}
@@ -83,6 +78,13 @@ type flight struct {
 	mu        sync.Mutex // guards what follows
 	since     time.Time
 	abandoned bool
+	cancel    context.CancelCauseFunc
+}
+
+func (f *flight) endsBy(cancel context.CancelCauseFunc) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.cancel = cancel
 }
 
 func (f *flight) begin(now time.Time) {
@@ -132,6 +134,16 @@ func (f *flights) oldest(now time.Time) (oldest time.Duration) {
 		}
 	})
 	return oldest
+}
+
+// overdue ends what has been under way for longer than deadline. One look at all now and then costs less than a timer for
+// each.
+func (f *flights) overdue(now time.Time, deadline time.Duration) {
+	f.each(func(one *flight) {
+		if !one.since.IsZero() && now.Sub(one.since) > deadline {
+			one.cancel(errDeadline)
+		}
+	})
 }
 
 // abandon gives up on what is under way.

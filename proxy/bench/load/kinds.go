@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"syscall"
+	"time"
 )
 
 // Local is the kind of an error that is this machine's and says nothing of the arm.
@@ -14,11 +15,15 @@ const Local = "local"
 // kindOf names what went wrong, in few words, so that it can be counted.
 func kindOf(err error) string {
 	var timeout interface{ Timeout() bool }
+	var busy interface{ Busy() bool }
+	var later interface{ RetryAfter() time.Duration }
 	switch {
 	case isAny(err, syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.ENOBUFS, syscall.ENOMEM):
 		return Local
 	case errors.Is(err, errDeadline):
 		return "deadline"
+	case errors.As(err, &busy) && busy.Busy(), errors.As(err, &later) && later.RetryAfter() > 0:
+		return "busy" // a full queue, here or there
 	case isAny(err, syscall.ECONNREFUSED, syscall.ENOENT):
 		return "refused"
 	case isAny(err, syscall.ECONNRESET, syscall.EPIPE):

@@ -8,15 +8,15 @@ import (
 
 // outcome is how a request ended.
 type outcome struct {
-	route              int
-	intended, sent     time.Duration // since the start of the block
-	end                time.Duration
-	fault              Fault
-	err                error
-	status             int
-	size               int64
-	conn               uint64
-	reused, contracted bool // contracted: the connection is known to be reused or not
+	route             int
+	intended, sent    time.Duration // since the start of the block
+	wrote, end        time.Duration
+	fault             Fault
+	err               error
+	status            int
+	size              int64
+	conn              uint64
+	connected, reused bool // connected: wrote and reused are known
 }
 
 // shard holds a part of the counts, so that clients do not wait for each other to count.
@@ -30,6 +30,7 @@ type shard struct {
 	response *Histogram
 	service  *Histogram
 	lateness *Histogram
+	queued   *Histogram
 	routes   []RouteBlock
 	bytes    int64
 	opened   int64
@@ -55,7 +56,7 @@ func newRecord(p Plan) *record {
 		s := &shard{
 			faults: map[string]int64{}, statuses: map[int]int64{}, errors: map[string]int64{},
 			response: newHistogram(fine), service: newHistogram(fine), lateness: newHistogram(fine),
-			routes: make([]RouteBlock, p.Routes),
+			queued: newHistogram(coarse), routes: make([]RouteBlock, p.Routes),
 		}
 		for route := range s.routes {
 			s.routes[route].Response = newHistogram(coarse)
@@ -96,7 +97,7 @@ func (r *record) ended(o outcome) {
 	s.counts.count(o)
 	s.routes[o.route].Counts.count(o)
 	s.lateness.Record(o.sent - o.intended)
-	if o.contracted {
+	if o.connected {
 		if o.reused {
 			s.reused++
 		} else {
@@ -114,6 +115,9 @@ func (r *record) ended(o outcome) {
 	}
 	s.response.Record(o.end - o.intended)
 	s.service.Record(o.end - o.sent)
+	if o.connected {
+		s.queued.Record(o.wrote - o.sent)
+	}
 	s.routes[o.route].Response.Record(o.end - o.intended)
 	s.routes[o.route].Bytes += o.size
 	s.bytes += o.size
@@ -138,7 +142,7 @@ func (r *record) block() *Block {
 	b := &Block{
 		Offered: r.plan.Rate, Faults: map[string]int64{}, Statuses: map[int]int64{}, Errors: map[string]int64{},
 		Response: newHistogram(fine), Service: newHistogram(fine), Lateness: newHistogram(fine),
-		Routes: make([]RouteBlock, r.plan.Routes),
+		Queued: newHistogram(coarse), Routes: make([]RouteBlock, r.plan.Routes),
 	}
 	for i := range b.Routes {
 		b.Routes[i].Response = newHistogram(coarse)
@@ -169,6 +173,7 @@ func (b *Block) add(s *shard) {
 	b.Response.Merge(s.response)
 	b.Service.Merge(s.service)
 	b.Lateness.Merge(s.lateness)
+	b.Queued.Merge(s.queued)
 	for i := range b.Routes {
 		b.Routes[i].Counts.add(s.routes[i].Counts)
 		b.Routes[i].Response.Merge(s.routes[i].Response)

@@ -53,6 +53,7 @@ func Run(ctx context.Context, p Plan, source Source, arm Arm, judge Judge, watch
 	use := beginUse()
 	e.start = time.Now()
 	defer e.watch(watch)()
+	defer e.overdue()()
 	if p.Closed > 0 {
 		e.closed(ctx)
 	} else {
@@ -64,7 +65,7 @@ func Run(ctx context.Context, p Plan, source Source, arm Arm, judge Judge, watch
 	e.drain()
 	b := e.record.block()
 	b.Start, b.For, b.Partial = e.start, issued, ctx.Err() != nil
-	b.MeanInFlight, b.Oldest = mean, oldest
+	b.MeanInFlight, b.Oldest, b.Due = mean, oldest, dueBy(p, issued)
 	b.GeneratorCPU, b.GCPause = use.end()
 	return b, nil
 }

@@ -50,6 +50,11 @@ func (f *flying) now() int {
 	return f.n
 }
 
+// overdue looks for requests that are past their deadline until it is told to stop.
+func (e *engine) overdue() (stop func()) {
+	return e.every(min(e.plan.Deadline/8, time.Second), func(now time.Time) { e.flights.overdue(now, e.plan.Deadline) })
+}
+
 const watchEvery = 200 * time.Millisecond
 
 // watch tells how far the block is until it is told to stop, and then that it has.
@@ -57,16 +62,23 @@ func (e *engine) watch(tell func(Progress)) (stop func()) {
 	if tell == nil {
 		return func() {}
 	}
+	return e.every(watchEvery, func(now time.Time) {
+		last, _ := e.record.line.last()
+		tell(Progress{now.Sub(e.start), e.flying.now(), last})
+	})
+}
+
+// every calls do again and again until stop is called.
+func (e *engine) every(period time.Duration, do func(now time.Time)) (stop func()) {
 	enough, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
-		ticks := time.NewTicker(watchEvery)
+		ticks := time.NewTicker(max(period, time.Millisecond))
 		defer ticks.Stop()
 		for {
 			select {
 			case now := <-ticks.C:
-				last, _ := e.record.line.last()
-				tell(Progress{now.Sub(e.start), e.flying.now(), last})
+				do(now)
 			case <-enough:
 				return
 			}
