@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,8 +23,11 @@ type Config struct {
 	// Closed is the number of clients of a closed loop.
 	Closed int
 	// Block is how long one block lasts, Discard how much of it at the start does not count, Gap how long nothing is asked
-	// between two. Zero means 10 s, 2 s and 2 s.
+	// between two. Zero means 10 s, and for the others a fifth of Block, at most 2 s.
 	Block, Discard, Gap time.Duration
+	// Deadline is when an answer is no longer waited for, Drain how long answers are waited for after a block. Zero means
+	// 30 s and 5 s.
+	Deadline, Drain time.Duration
 	// Pairs is how many pairs are measured. Zero means UsualPairs.
 	Pairs int
 	// Warmup is the longest that an arm is warmed up for. Zero means 2 minutes.
@@ -75,13 +79,10 @@ func (c Config) withDefaults(now time.Time) (Config, error) {
 	case c.Pairs != 0 && len(c.Arms) == 2 && (c.Pairs < FewestPairs || c.Pairs > MostPairs):
 		return c, fmt.Errorf("%w: %d pairs; want %d to %d", errConfig, c.Pairs, FewestPairs, MostPairs)
 	}
-	for value, usual := range map[*time.Duration]time.Duration{
-		&c.Block: 10 * time.Second, &c.Discard: 2 * time.Second, &c.Gap: 2 * time.Second, &c.Warmup: 2 * time.Minute,
-	} {
-		if *value == 0 {
-			*value = usual
-		}
-	}
+	c.Block = cmp.Or(c.Block, 10*time.Second)
+	c.Discard = cmp.Or(c.Discard, min(c.Block/5, 2*time.Second))
+	c.Gap = cmp.Or(c.Gap, min(c.Block/5, 2*time.Second))
+	c.Warmup = cmp.Or(c.Warmup, 2*time.Minute)
 	if c.Discard >= c.Block {
 		return c, fmt.Errorf("%w: of blocks of %s, %s do not count", errConfig, c.Block, c.Discard)
 	}
@@ -98,6 +99,18 @@ func (c Config) withDefaults(now time.Time) (Config, error) {
 		c.Tell = func(Event) {}
 	}
 	return c, c.Workload.Check()
+}
+
+// Takes is how long the bench will take, at least and at most. Zero fields of c stand for their defaults.
+func (c Config) Takes() (least, most time.Duration) {
+	c, _ = c.withDefaults(time.Now()) // what is wrong with it, Run says
+	arms := time.Duration(len(c.Arms))
+	turns := time.Duration(len(arrange(len(c.Arms), c.Pairs, c.Seed)))
+	fixed := turns*(c.Block+c.Gap) + arms*time.Duration(len(c.Workload.Routes))*learnRounds*learnPause
+	if c.Rate == 0 && c.Closed == 0 {
+		fixed += arms * min(probeFor, c.Block)
+	}
+	return fixed + arms*min(warmWindows*c.window(), c.Warmup), fixed + arms*c.Warmup
 }
 
 func (c Config) settings() Settings {

@@ -82,7 +82,7 @@ func (r *Result) figure(m measure) Figure {
 	if len(r.Arms) != 2 {
 		return f
 	}
-	first, second := r.pairs(m, false)
+	_, first, second := r.pairs(m, false)
 	compared, err := stat.Compare(first, second, r.Settings.Confidence, r.Seed)
 	switch {
 	case errors.Is(err, stat.ErrFewPairs):
@@ -121,8 +121,8 @@ func (r *Result) values(m measure, which func(*Block) bool) (values []float64) {
 	return values
 }
 
-// pairs returns what both blocks of each whole pair say: by arm, or for controls by position.
-func (r *Result) pairs(m measure, control bool) (first, second []float64) {
+// pairs returns what both blocks of each whole pair say, by arm or for controls by position, and the numbers of those pairs.
+func (r *Result) pairs(m measure, control bool) (whole []int, first, second []float64) {
 	type pair [2]float64
 	found := map[int]*pair{}
 	for i := range r.Blocks {
@@ -150,10 +150,10 @@ func (r *Result) pairs(m measure, control bool) (first, second []float64) {
 	slices.Sort(numbers)
 	for _, n := range numbers {
 		if p := found[n]; p[0] > 0 && p[1] > 0 {
-			first, second = append(first, p[0]), append(second, p[1])
+			whole, first, second = append(whole, n), append(first, p[0]), append(second, p[1])
 		}
 	}
-	return first, second
+	return whole, first, second
 }
 
 func spreadOf(values []float64) Spread {

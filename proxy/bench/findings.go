@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"time"
 
@@ -20,6 +21,9 @@ const (
 	mostSteal     = 0.02
 	mostPressure  = 0.10
 	fewestOffered = 0.99
+	mostGenerator = 0.80
+	mostGCPause   = time.Millisecond
+	fewestASecond = 10 // good answers, before none in another second is no chance
 	mostReuseGap  = 0.05
 	mostConnRatio = 3
 )
@@ -29,11 +33,15 @@ func (r *Result) inspect() {
 	r.Findings = nil
 	for arm := range r.Arms {
 		all := r.sum(arm)
+		if all.Issued == 0 {
+			continue // the run was ended before
+		}
 		r.answers(arm, all)
 		r.generator(arm, all)
 		r.waiting(arm, all)
 		r.machine(arm)
 		r.steadiness(arm)
+		r.deadSeconds(arm)
 	}
 	if len(r.Arms) == 2 {
 		r.sizes()
@@ -56,11 +64,10 @@ func (r *Result) flag(rule string, arm int, format string, args ...any) {
 type total struct {
 	load.Counts
 	faults, errors   map[string]int64
-	late, started    float64
 	opened, reused   int64
 	lateness         *load.Histogram
-	offered, seconds float64
-	generator        time.Duration
+	due              int64
+	generator, pause time.Duration
 	wall             time.Duration
 }
 
@@ -79,11 +86,10 @@ func (r *Result) sum(arm int) total {
 		t.opened += b.Opened
 		t.reused += b.Reused
 		t.generator += b.GeneratorCPU
+		t.pause = max(t.pause, b.GCPause)
 		t.wall += b.For
 		t.lateness.Merge(b.Lateness)
-		measured := b.For.Seconds() - r.Settings.Discard.Seconds()
-		t.offered += b.Offered * measured
-		t.seconds += measured
+		t.due += b.Due
 		for k, n := range b.Faults {
 			t.faults[k] += n
 		}
@@ -158,18 +164,23 @@ func list(maps ...map[string]int64) string {
 
 // generator is V05 and V16: whether it was the load that was wrong.
 func (r *Result) generator(arm int, t total) {
+	name := r.Arms[arm].Name
+	if cpu := t.generator.Seconds() / t.wall.Seconds() / float64(runtime.GOMAXPROCS(0)); cpu > mostGenerator {
+		r.find("V05", arm, "the generator used %.0f %% of what it may while %s was measured: it is its speed that shows", 100*cpu, name)
+	}
+	if t.pause > mostGCPause {
+		r.flag("V05", arm, "the generator's collector paused it for up to %s while %s was measured", t.pause.Round(10*time.Microsecond), name)
+	}
 	if r.Settings.Closed > 0 {
 		return // a closed loop is never late, and asks for no rate
 	}
-	name := r.Arms[arm].Name
 	if late := t.lateness.ShareAbove(lateBy); late > mostLate {
 		r.find("V05", arm, "%.1f %% of the requests to %s were sent more than %s late (p99 %s): the generator or its ceiling was in the way",
 			100*late, name, lateBy, t.lateness.Quantile(0.99).Round(time.Microsecond))
 	}
-	ended := float64(t.Good + t.Bad + t.Failed)
-	if t.offered > 0 && ended/t.offered < fewestOffered {
-		r.find("V16", arm, "%s answered %.1f %% of the %.0f requests that were due: the rate is beyond what it can do",
-			name, 100*ended/t.offered, t.offered)
+	if ended := share(t.Good+t.Bad+t.Failed, t.due); t.due > 0 && ended < fewestOffered {
+		r.find("V16", arm, "%s answered %.1f %% of the %d requests that were due: the rate is beyond what it can do",
+			name, 100*ended, t.due)
 	}
 }
 
@@ -227,34 +238,6 @@ func (r *Result) machine(arm int) {
 	}
 }
 
-// steadiness is V07 and V20.
-func (r *Result) steadiness(arm int) {
-	name := r.Arms[arm].Name
-	var x, y []float64
-	widest := 0.0
-	for i := range r.Blocks {
-		b := &r.Blocks[i]
-		if b.Arm != arm || b.Control || b.Good == 0 {
-			continue
-		}
-		x = append(x, b.Start.Sub(r.Started).Minutes())
-		y = append(y, math.Log(float64(b.Response.Quantile(0.5))))
-		if m := b.ConnMedians; len(m) > 1 {
-			widest = max(widest, float64(m[len(m)-1])/float64(max(m[0], 1)))
-		}
-	}
-	trend, ok := stat.FindTrend(x, y, 0.95)
-	// By the minute, and in all: over a few seconds, the former alone would be made of nothing.
-	if ok && trend.P < 0.05 && math.Abs(trend.Slope.Estimate)*min(x[len(x)-1]-x[0], 1) > mostTrend {
-		r.find("V07", arm, "%s changed by %+.1f %% a minute while it was measured: it was not warm, or something else goes on",
-			name, 100*(math.Exp(trend.Slope.Estimate)-1))
-	}
-	if widest > mostConnRatio {
-		r.flag("V20", arm, "%s: the slowest connection took %.1f times as long as the fastest. Swoole ties a connection to a worker; more connections, or its dispatch mode 3, even that out",
-			name, widest)
-	}
-}
-
 // sizes is V04.
 func (r *Result) sizes() {
 	for route := range r.Routes {
@@ -289,74 +272,5 @@ func (r *Result) connections() {
 	if math.Abs(reuse[0]-reuse[1]) > mostReuseGap {
 		r.find("V15", -1, "%s was asked on kept connections for %.0f %% of the requests, %s for %.0f %%",
 			r.Arms[0].Name, 100*reuse[0], r.Arms[1].Name, 100*reuse[1])
-	}
-}
-
-// controls is V13: two blocks of one arm that differ as much as no two should.
-func (r *Result) controls() {
-	m := quantileOf("p50", 0.5)
-	first, second := r.pairs(m, true)
-	a, b := r.pairs(m, false)
-	if len(first) == 0 || len(a) < FewestPairs {
-		return
-	}
-	var between []float64
-	for i := range a {
-		between = append(between, math.Log(b[i]/a[i]))
-	}
-	center := spreadOf(between).Median
-	var noise []float64
-	for _, d := range between {
-		noise = append(noise, math.Abs(d-center))
-	}
-	// Three times what nine pairs in ten differ by from the middle of all.
-	slices.Sort(noise)
-	most := 3 * max(noise[min(len(noise)*9/10, len(noise)-1)], 0.005)
-	for i := range first {
-		if d := math.Log(second[i] / first[i]); math.Abs(d) > most {
-			r.find("V13", -1, "two blocks of the same arm, one after the other, differ by %+.1f %%: the machine drifts", 100*(math.Exp(d)-1))
-			return
-		}
-	}
-}
-
-// order is V14: coming second matters more than which arm it is.
-func (r *Result) order() {
-	m := quantileOf("p50", 0.5)
-	a, b := r.pairs(m, false)
-	if len(a) < FewestPairs {
-		return
-	}
-	firsts := map[int]int{}
-	for i := range r.Blocks {
-		if block := &r.Blocks[i]; !block.Control && block.Position == 0 {
-			firsts[block.Pair] = block.Arm
-		}
-	}
-	var pairs []int
-	for pair := range firsts {
-		pairs = append(pairs, pair)
-	}
-	slices.Sort(pairs)
-	if len(pairs) < len(a) {
-		return
-	}
-	first, second := slices.Clone(a), slices.Clone(b)
-	for i := range a {
-		if firsts[pairs[i]] == 1 {
-			first[i], second[i] = b[i], a[i]
-		}
-	}
-	byOrder, err := stat.Compare(first, second, r.Settings.Confidence, r.Seed)
-	if err != nil {
-		return
-	}
-	byArm, err := stat.Compare(a, b, r.Settings.Confidence, r.Seed)
-	if err != nil {
-		return
-	}
-	effect := math.Abs(math.Log(byOrder.Ratio.Estimate))
-	if !byOrder.Ratio.Contains(1) && effect > math.Abs(math.Log(byArm.Ratio.Estimate)) && effect > 0.01 {
-		r.find("V14", -1, "whoever is measured second differs by %+.1f %%, which is more than the arms do", 100*(byOrder.Ratio.Estimate-1))
 	}
 }

@@ -20,8 +20,8 @@ type run struct {
 	turns    int
 }
 
-// Run makes a bench and returns all of it. When ctx ends, what has been measured until then is returned and marked as
-// partial. An error means that nothing could be measured.
+// Run makes a bench and returns all of it. When ctx ends, what has been measured until then, be it nothing, is returned and
+// marked as partial. An error means that nothing could be measured.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
 	started := time.Now()
 	cfg, err := cfg.withDefaults(started)
@@ -41,7 +41,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	r.result.Settings = r.settings()
 	r.result.Took = time.Since(started)
 	r.result.Partial = ctx.Err() != nil
-	if err != nil && !(r.result.Partial && len(r.result.Blocks) > 0) {
+	if err != nil && !r.result.Partial {
 		return nil, err
 	}
 	r.result.conclude()
@@ -73,7 +73,7 @@ func (r *run) login(ctx context.Context) error {
 func (r *run) plan(lasting, discard time.Duration, seed uint64) load.Plan {
 	return load.Plan{
 		Rate: r.Rate, Arrivals: r.Arrivals, Closed: r.Closed, Seed: seed, For: lasting, Discard: discard,
-		Routes: len(r.Workload.Routes),
+		Deadline: r.Deadline, Drain: r.Drain, Routes: len(r.Workload.Routes),
 	}
 }
 
@@ -91,6 +91,11 @@ const (
 	warmHalves  = 0.03
 )
 
+// window is how long one look at an arm that warms up takes.
+func (c Config) window() time.Duration {
+	return min(warmWindow, max(c.Warmup/warmWindows, 50*time.Millisecond))
+}
+
 // warmUp asks each arm until it gets no faster any more.
 func (r *run) warmUp(ctx context.Context) error {
 	for arm := range r.Arms {
@@ -105,7 +110,7 @@ func (r *run) warmUp(ctx context.Context) error {
 
 func (r *run) warm(ctx context.Context, arm int) (*Warmup, error) {
 	w := new(Warmup)
-	window := min(warmWindow, max(r.Warmup/warmWindows, 50*time.Millisecond))
+	window := r.window()
 	for w.Took < r.Warmup && !w.Settled && ctx.Err() == nil {
 		p := load.Plan{Closed: max(r.Closed, warmClients), For: window, Seed: r.Seed, Routes: len(r.Workload.Routes)}
 		b, err := r.load(ctx, arm, p, "warm-up")
