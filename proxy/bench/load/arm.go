@@ -23,7 +23,7 @@ type TransportArm struct {
 	// Prepare makes of a request what Transport takes, such as one with the variables of FastCGI. It must not change the
 	// header that it is given. Nil leaves the request as it is.
 	Prepare func(*http.Request) (*http.Request, error)
-	// Attend has Transport tell of the connection of a request. Nil means by httptrace.
+	// Attend has Transport tell of the connections of requests that are sent one after the other. Nil means by httptrace.
 	Attend func(context.Context, *Attendant) context.Context
 	// Scheme and Address go into the URL of a request, for a Transport that dials by it. Zero means http and the host.
 	Scheme, Address string
@@ -39,12 +39,8 @@ var errResent = fmt.Errorf("a kept connection ended under the request: %w", sysc
 
 // Send sends r and reads the whole answer.
 func (t *TransportArm) Send(ctx context.Context, r *Request, a *Answer) error {
-	attendant := &Attendant{answer: a, conns: &t.conns}
-	attend := t.Attend
-	if attend == nil {
-		attend = byTrace
-	}
-	out, err := t.request(attend(ctx, attendant), r)
+	ctx, attendant := t.attend(ctx, a)
+	out, err := t.request(ctx, r)
 	if err == nil && t.Prepare != nil {
 		out, err = t.Prepare(out)
 	}
@@ -62,6 +58,28 @@ func (t *TransportArm) Send(ctx context.Context, r *Request, a *Answer) error {
 	a.FirstByte = time.Now()
 	a.Status, a.Header = resp.StatusCode, resp.Header
 	return a.readBody(resp.Body)
+}
+
+// attended is the context of the requests that one client sends one after the other, with who attends them. To make both
+// anew for each of them takes a good part of what a request costs.
+type attended struct {
+	arm        *TransportArm
+	base, done context.Context
+	by         *Attendant
+}
+
+func (t *TransportArm) attend(ctx context.Context, a *Answer) (context.Context, *Attendant) {
+	kept := &a.attended
+	if kept.arm != t || kept.base != ctx {
+		attend := t.Attend
+		if attend == nil {
+			attend = byTrace
+		}
+		by := &Attendant{conns: &t.conns}
+		*kept = attended{t, ctx, attend(ctx, by), by}
+	}
+	kept.by.answer, kept.by.connected = a, 0
+	return kept.done, kept.by
 }
 
 // blank is what all requests have in common. It is only copied.

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// spinAbove is the rate from which on the last bit of a wait is spent looking at the clock: a sleep is late by a millisecond,
-// which at such a rate is several requests.
+// spinAbove is the rate from which on the last bit of a wait is spent looking at the clock: even an exact sleep is late by a
+// tenth of a millisecond at times, which at such a rate is a good part of the way to the next request.
 const (
 	spinAbove = 2000.0
 	spinFor   = 200 * time.Microsecond
@@ -60,21 +60,24 @@ func (e *engine) waitFor(ctx context.Context, at time.Duration) bool {
 		case spin:
 			continue
 		}
-		sleep := left
-		if e.plan.Rate > spinAbove {
-			sleep -= spinFor
-		}
-		if sleep > 10*time.Millisecond {
+		if left > exactFor {
 			select {
-			case <-time.After(sleep):
+			case <-time.After(left - exactFor/2):
 			case <-ctx.Done():
 				return false
 			}
-		} else {
-			time.Sleep(sleep)
+			continue
 		}
+		if e.plan.Rate > spinAbove {
+			left -= spinFor
+		}
+		sleepExactly(left)
 	}
 }
+
+// exactFor is how much of a wait is slept exactly. A timer of the runtime waits in whole milliseconds when nothing else goes
+// on, and so is late by up to one, which is what a generator counts as late.
+const exactFor = 10 * time.Millisecond
 
 // client sends first and then what comes from jobs.
 func (e *engine) client(jobs <-chan job, first job) {

@@ -47,11 +47,13 @@ type Answer struct {
 	// Wrote is when the first byte of the request was written, FirstByte when the answer began and End when it was whole.
 	// One that is zero is not known.
 	Wrote, FirstByte, End time.Time
+
+	attended attended
 }
 
 // reset makes a ready for another request.
 func (a *Answer) reset() {
-	*a = Answer{Body: a.Body[:0]}
+	*a = Answer{Body: a.Body[:0], attended: a.attended}
 }
 
 // Fault is what is wrong with an answer that came whole.
