@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"gateway/proxy/bench/load"
@@ -57,10 +58,10 @@ type Arm struct {
 
 // Event is something to tell whoever watches.
 type Event struct {
-	// Phase is "learn", "warm-up", "probe" or "blocks".
+	// Phase is "learn", "warm-up", "probe", "blocks" or "knee".
 	Phase string
 	Arm   int
-	// Done of All turns are over.
+	// Done of All turns are over. A search for the knee does not know how many there will be: All is 0.
 	Done, All int
 	// Progress is that of the block under way.
 	Progress load.Progress
@@ -116,7 +117,7 @@ func (c Config) Takes() (least, most time.Duration) {
 func (c Config) settings() Settings {
 	s := Settings{
 		Rate: c.Rate, Closed: c.Closed, Block: c.Block, Discard: c.Discard, Gap: c.Gap, Pairs: c.Pairs,
-		Confidence: c.Confidence, Cookies: string(c.Workload.Cookies), Via: c.Via,
+		Confidence: c.Confidence, Cookies: string(c.Workload.Cookies), Via: c.Via, Processors: runtime.GOMAXPROCS(0),
 	}
 	if c.Closed == 0 {
 		s.Arrivals = c.Arrivals.String()

@@ -3,7 +3,6 @@ package bench
 import (
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"time"
 
@@ -67,6 +66,7 @@ type total struct {
 	opened, reused   int64
 	lateness         *load.Histogram
 	due              int64
+	early            int64 // hung since the part that does not count
 	generator, pause time.Duration
 	wall             time.Duration
 }
@@ -82,6 +82,7 @@ func (r *Result) sum(arm int) total {
 		t.Good += b.Good
 		t.Bad += b.Bad
 		t.Hung += b.Hung
+		t.early += b.Warmup.Hung
 		t.Failed += b.Failed
 		t.opened += b.Opened
 		t.reused += b.Reused
@@ -165,7 +166,7 @@ func list(maps ...map[string]int64) string {
 // generator is V05 and V16: whether it was the load that was wrong.
 func (r *Result) generator(arm int, t total) {
 	name := r.Arms[arm].Name
-	if cpu := t.generator.Seconds() / t.wall.Seconds() / float64(runtime.GOMAXPROCS(0)); cpu > mostGenerator {
+	if cpu := t.generator.Seconds() / t.wall.Seconds() / float64(max(r.Settings.Processors, 1)); cpu > mostGenerator {
 		r.find("V05", arm, "the generator used %.0f %% of what it may while %s was measured: it is its speed that shows", 100*cpu, name)
 	}
 	if t.pause > mostGCPause {
@@ -187,8 +188,8 @@ func (r *Result) generator(arm int, t total) {
 // waiting is V06 and V09.
 func (r *Result) waiting(arm int, t total) {
 	name := r.Arms[arm].Name
-	if t.Hung > 0 {
-		r.find("V09", arm, "%d requests to %s had no answer at the end of their block; no latency tells of them", t.Hung, name)
+	if hung := t.Hung + t.early; hung > 0 {
+		r.find("V09", arm, "%d requests to %s had no answer at the end of their block; no latency tells of them", hung, name)
 	}
 	var little, flying float64
 	for i := range r.Blocks {

@@ -29,6 +29,7 @@ type Result struct {
 	Figures  []Figure          `json:"figures"`
 	Findings []Finding         `json:"findings"`
 	Verdict  Verdict           `json:"verdict"`
+	Knee     *Knee             `json:"knee,omitempty"` // of a search for it, which has no blocks and no figures
 }
 
 // Settings is how the run was made.
@@ -44,6 +45,7 @@ type Settings struct {
 	Cookies    string        `json:"cookies"`
 	Users      int           `json:"users,omitempty"`
 	Via        string        `json:"via,omitempty"`
+	Processors int           `json:"processors"` // that the generator may use
 }
 
 // ArmFacts is one arm.

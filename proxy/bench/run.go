@@ -23,6 +23,18 @@ type run struct {
 // Run makes a bench and returns all of it. When ctx ends, what has been measured until then, be it nothing, is returned and
 // marked as partial. An error means that nothing could be measured.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
+	r, err := newRun(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.finish(ctx, r.login, r.learn, r.warmUp, r.chooseRate, r.blocks); err != nil {
+		return nil, err
+	}
+	r.result.conclude()
+	return r.result, nil
+}
+
+func newRun(cfg Config) (*run, error) {
 	started := time.Now()
 	cfg, err := cfg.withDefaults(started)
 	if err != nil {
@@ -37,19 +49,23 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 		r.result.Arms = append(r.result.Arms, facts)
 		r.visitors = append(r.visitors, cfg.Workload.Visitors(arm.Load))
 	}
-	err = r.phases(ctx)
-	r.result.Settings = r.settings()
-	r.result.Took = time.Since(started)
-	r.result.Partial = ctx.Err() != nil
-	if err != nil && !r.result.Partial {
-		return nil, err
-	}
-	r.result.conclude()
-	return r.result, nil
+	return r, nil
 }
 
-func (r *run) phases(ctx context.Context) error {
-	for _, phase := range []func(context.Context) error{r.login, r.learn, r.warmUp, r.chooseRate, r.blocks} {
+// finish goes through the phases, and fills in what is known at their end. That ctx has ended is no error.
+func (r *run) finish(ctx context.Context, phases ...func(context.Context) error) error {
+	err := r.phases(ctx, phases)
+	r.result.Settings = r.settings()
+	r.result.Took = time.Since(r.result.Started)
+	r.result.Partial = ctx.Err() != nil
+	if r.result.Partial {
+		return nil
+	}
+	return err
+}
+
+func (r *run) phases(ctx context.Context, phases []func(context.Context) error) error {
+	for _, phase := range phases {
 		if err := phase(ctx); err != nil {
 			return err
 		}
@@ -109,6 +125,7 @@ func (r *run) warmUp(ctx context.Context) error {
 }
 
 func (r *run) warm(ctx context.Context, arm int) (*Warmup, error) {
+	r.Tell(Event{Phase: "warm-up", Arm: arm})
 	w := new(Warmup)
 	window := r.window()
 	for w.Took < r.Warmup && !w.Settled && ctx.Err() == nil {
@@ -156,19 +173,32 @@ func (r *run) chooseRate(ctx context.Context) error {
 		return nil
 	}
 	for arm := range r.Arms {
-		p := load.Plan{Closed: probeClients, For: min(probeFor, r.Block), Seed: r.Seed, Routes: len(r.Workload.Routes)}
-		b, err := r.load(ctx, arm, p, "probe")
+		most, err := r.probe(ctx, arm)
 		if err != nil {
 			return err
 		}
-		if b.Good == 0 {
-			return fmt.Errorf("%s: %w in the probe: %s", r.Arms[arm].Name, errNothingGood, list(b.Faults, b.Errors))
-		}
-		if rate := restShare * b.Rate(0); r.Rate == 0 || rate < r.Rate {
+		if rate := restShare * most; r.Rate == 0 || rate < r.Rate {
 			r.Rate = rate
 		}
 	}
 	return nil
+}
+
+// probe sees how many requests an arm answers in a second when a few clients ask as fast as they can.
+func (r *run) probe(ctx context.Context, arm int) (float64, error) {
+	r.Tell(Event{Phase: "probe", Arm: arm})
+	clients := max(probeClients, 2*r.Arms[arm].Workers)
+	p := load.Plan{Closed: clients, For: min(probeFor, r.Block), Seed: r.Seed, Routes: len(r.Workload.Routes)}
+	b, err := r.load(ctx, arm, p, "probe")
+	switch {
+	case err != nil:
+		return 0, err
+	case b.Partial:
+		return 0, context.Cause(ctx)
+	case b.Good == 0:
+		return 0, fmt.Errorf("%s: %w in the probe: %s", r.Arms[arm].Name, errNothingGood, list(b.Faults, b.Errors))
+	}
+	return b.Rate(0), nil
 }
 
 // blocks measures the pairs.
@@ -179,7 +209,7 @@ func (r *run) blocks(ctx context.Context) error {
 		if i > 0 && !pause(ctx, r.Gap) {
 			return context.Cause(ctx)
 		}
-		b, err := r.block(ctx, t)
+		b, err := r.measure(ctx, t, r.plan(r.Block, r.Discard, t.seed), "blocks")
 		if err != nil {
 			return err
 		}
@@ -203,11 +233,11 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// block measures one block, while the other arm gets a request now and then, so that its workers and connections stay.
-func (r *run) block(ctx context.Context, t turn) (*Block, error) {
+// measure measures one block, while the other arm gets a request now and then, so that its workers and connections stay.
+func (r *run) measure(ctx context.Context, t turn, p load.Plan, phase string) (*Block, error) {
 	before := r.look(ctx, t.arm)
 	stop := r.trickle(ctx, t)
-	b, err := r.load(ctx, t.arm, r.plan(r.Block, r.Discard, t.seed), "blocks")
+	b, err := r.load(ctx, t.arm, p, phase)
 	stop()
 	if err != nil {
 		return nil, err

@@ -13,6 +13,9 @@ const equivalence = 0.05
 
 // conclude computes everything that follows from the blocks.
 func (r *Result) conclude() {
+	if r.Knee != nil {
+		return // its verdict is that of the search
+	}
 	r.compute()
 	r.inspect()
 	r.Verdict = r.verdict()
