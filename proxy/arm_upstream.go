@@ -34,9 +34,10 @@ func (a *Arms) openUpstream(cfg *conf.Config, site *conf.Site, name string) erro
 		return fmt.Errorf("upstream.%s: %w", name, err)
 	}
 	a.closers = append(a.closers, opened.close)
+	facts, look := factsOf(up)
 	asking := &asking{files: a.files, dialect: dialectOf(*site, up), client: benchClient(cfg)}
 	a.All = append(a.All, bench.Arm{
-		Name: name, ArmFacts: factsOf(up),
+		Name: name, ArmFacts: facts, Look: look,
 		Load: &load.TransportArm{Transport: opened, Prepare: asking.prepare, Attend: attendOnce},
 	})
 	return nil
@@ -56,8 +57,9 @@ func (a *Arms) openFiles(site *conf.Site) (err error) {
 	return nil
 }
 
-func factsOf(up conf.Upstream) bench.ArmFacts {
-	facts := bench.ArmFacts{Kind: "http"}
+// factsOf says what an upstream is, and how what it uses can be seen, where it can.
+func factsOf(up conf.Upstream) (facts bench.ArmFacts, look func(context.Context) (bench.Usage, error)) {
+	facts.Kind = "http"
 	backends := up.HTTP
 	if len(up.FastCGI) > 0 {
 		// The cap is that of the pool, or it would make a queue there.
@@ -69,7 +71,12 @@ func factsOf(up conf.Upstream) bench.ArmFacts {
 		addresses = append(addresses, backend.String())
 	}
 	facts.Address = strings.Join(addresses, ", ")
-	return facts
+	m, err := meterOf(backends)
+	if err != nil {
+		facts.Fingerprint = map[string]string{"resources": "not known: " + err.Error()}
+		return facts, nil
+	}
+	return facts, m.look
 }
 
 // benchClient is who asks: this machine, by https where the site has that.

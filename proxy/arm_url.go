@@ -118,9 +118,9 @@ func (a *Arms) openFront(cfg *conf.Config, site *conf.Site, name string) error {
 	// Its certificate may be that of a local authority which this machine does not trust. It is this machine's own
 	// address, and nothing secret is sent.
 	a.stdTransport(arm, &tls.Config{InsecureSkipVerify: true, ServerName: hostname(a.Host)}, reachable(at.Addr))
-	facts := factsOf(up)
+	facts, look := factsOf(up)
 	facts.Address = at.String()
-	a.All = append(a.All, bench.Arm{Name: name, ArmFacts: facts, Load: arm})
+	a.All = append(a.All, bench.Arm{Name: name, ArmFacts: facts, Look: look, Load: arm})
 	return nil
 }
 

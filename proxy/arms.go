@@ -32,6 +32,8 @@ type Arms struct {
 	// Host is asked for where a workload names none.
 	Host string
 
+	site    string        // its name; empty without a configuration
+	hosts   *hosts        // of all sites
 	files   *static.Files // of the site; nil where the arms answer for files themselves
 	release string
 	closers []func()
@@ -71,7 +73,7 @@ func (a *Arms) open(cfg *conf.Config, want ArmsConfig) error {
 		return fmt.Errorf("%w: want the name of an upstream or a URL", errArm)
 	}
 	if site != nil {
-		a.Host = askedHost(site)
+		a.Host, a.site, a.hosts = askedHost(site), site.Hosts[0], hostsOf(cfg)
 	}
 	for _, text := range names {
 		name, link, isLink := splitArm(text)
@@ -108,6 +110,26 @@ func siteOf(cfg *conf.Config, host string) (*conf.Site, error) {
 		all = append(all, cfg.Sites[i].Hosts...)
 	}
 	return nil, fmt.Errorf("%w: no site %q; want %s", errArm, host, strings.Join(all, ", "))
+}
+
+// hostsOf tells the sites of a configuration apart, which have no handlers here.
+func hostsOf(cfg *conf.Config) *hosts {
+	all := &hosts{exact: make(map[string]*site), wildcard: make(map[string]*site)}
+	for _, s := range cfg.Sites {
+		for _, host := range s.Hosts {
+			all.add(host, &site{name: s.Hosts[0]})
+		}
+	}
+	return all
+}
+
+// HasHost says whether requests for a host are the site's. Without a configuration there is one site only.
+func (a *Arms) HasHost(host string) bool {
+	if a.hosts == nil {
+		return true
+	}
+	s := a.hosts.find(host)
+	return s != nil && s.name == a.site
 }
 
 func usualArms(site *conf.Site) []string {

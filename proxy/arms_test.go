@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -75,6 +76,9 @@ func TestArmsAskAsProductionDoes(t *testing.T) {
 	if len(a.All) != 2 || a.Host != "shop.example" || a.All[0].Kind != "fastcgi" || a.All[0].Workers != 3 || a.All[1].Kind != "http" {
 		t.Fatalf("arms %+v of %s", a.All, a.Host)
 	}
+	if why := a.All[1].Fingerprint["resources"]; !strings.Contains(why, "this process") || a.All[1].Look != nil {
+		t.Errorf("resources of a backend within the generator: %q", why)
+	}
 	header := http.Header{"Cookie": {"a=b"}, "X-Forwarded-For": {"6.6.6.6"}, "Proxy": {"evil"}}
 	r := &load.Request{Method: "GET", Target: "/api/users?q=%2Fa", Host: "shop.example", Header: header}
 	if got := ask(t, a.All[0], r); string(got.Body) != "fpm" || got.Status != 200 || got.Size != 3 {
@@ -102,9 +106,31 @@ func TestArmsAskAsProductionDoes(t *testing.T) {
 	if header.Get("X-Forwarded-For") != "6.6.6.6" || header.Get("Proxy") != "evil" {
 		t.Errorf("the shared header was changed: %v", header)
 	}
+	if !a.HasHost("shop.example:443") || !a.HasHost("de.shop.example") || a.HasHost("other.example") {
+		t.Error("hosts are not told apart")
+	}
 	if a.ReachesApp("GET", "/app.css") || a.ReachesApp("GET", "/.env") || !a.ReachesApp("GET", "/") || !a.ReachesApp("POST", "/app.css") {
 		t.Error("what reaches the application is not what the site lets through")
 	}
+}
+
+// Whoever opens arms within a longer life must find nothing of them afterwards.
+func TestClosedArmsLeaveNothing(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer server.Close()
+	secure := httpsServer(t)
+	cfg := loadConfig(t, octaneSite(server.Listener.Addr().String(), ""))
+	before := runtime.NumGoroutine()
+	a, err := OpenArms(cfg, ArmsConfig{Names: []string{"octane", "plain=" + server.URL, "secure=" + secure.URL}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.All[2].Load.(*load.TransportArm).Transport.(*http.Transport).TLSClientConfig.InsecureSkipVerify = true
+	for _, arm := range a.All {
+		ask(t, arm, &load.Request{Method: "GET", Target: "/", Host: "x"})
+	}
+	a.Close()
+	eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= before })
 }
 
 func TestArmsRetryNothingAndFollowNothing(t *testing.T) {
@@ -154,7 +180,7 @@ func httpsServer(t *testing.T) *httptest.Server {
 func TestArmOverHTTPS(t *testing.T) {
 	s := httpsServer(t)
 	a := openArms(t, nil, ArmsConfig{Names: []string{s.URL}})
-	if a.Host != s.Listener.Addr().String() || a.All[0].Name != a.Host {
+	if a.Host != s.Listener.Addr().String() || !a.HasHost("any.example") || a.All[0].Name != a.Host {
 		t.Errorf("host %s, arms %+v", a.Host, a.All)
 	}
 	a.All[0].Load.(*load.TransportArm).Transport.(*http.Transport).TLSClientConfig = s.Client().Transport.(*http.Transport).TLSClientConfig

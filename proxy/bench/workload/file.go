@@ -32,21 +32,21 @@ type fileRoute struct {
 // mostUsers bounds what a file can make of memory.
 const mostUsers = 100_000
 
-// Load reads a workload from a TOML file.
-func Load(path string) (*Workload, error) {
+// Load reads a workload from a TOML file. host is asked where the file names none.
+func Load(path, host string) (*Workload, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	w, err := parseFile(text)
+	w, err := parseFile(text, host)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return w, nil
 }
 
-func parseFile(text []byte) (*Workload, error) {
-	var f file
+func parseFile(text []byte, host string) (*Workload, error) {
+	f := file{Host: host}
 	decoder := toml.NewDecoder(strings.NewReader(string(text))).DisallowUnknownFields()
 	if err := decoder.Decode(&f); err != nil {
 		return nil, explain(err)

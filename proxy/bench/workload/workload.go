@@ -87,6 +87,35 @@ func (w *Workload) Check() error {
 	return nil
 }
 
+// Drop takes out the routes that are unfit, and counts them as skipped for that reason.
+func (w *Workload) Drop(unfit func(Route) bool, reason string) {
+	places := make([]int, len(w.Routes)) // of each in what is kept; -1 for none
+	var kept []Route
+	dropped := 0
+	for i, r := range w.Routes {
+		if places[i] = -1; unfit(r) {
+			dropped++
+			continue
+		}
+		places[i] = len(kept)
+		kept = append(kept, r)
+	}
+	if dropped == 0 {
+		return
+	}
+	var order []int
+	for _, route := range w.Order {
+		if places[route] >= 0 {
+			order = append(order, places[route])
+		}
+	}
+	w.Routes, w.Order = kept, order
+	if w.Skipped == nil {
+		w.Skipped = map[string]int{}
+	}
+	w.Skipped[reason] += dropped
+}
+
 // why tells what a file had instead of routes.
 func (w *Workload) why() string {
 	var reasons []string

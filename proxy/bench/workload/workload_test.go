@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -49,7 +50,7 @@ weight = 3
 [[route]]
 name = "search"
 target = "/search?q=x"
-`))
+`), "other.example")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,7 @@ target = "/search?q=x"
 		"host=\"x\"\n[[route]]\ntarget=\"x\"":                          "want a path",
 		"host=\"x\"\n[[login]]\ntarget=\"/\"\n[[route]]\ntarget=\"/\"": "nobody keeps the cookies",
 	} {
-		if _, err := parseFile([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := parseFile([]byte(text), ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
@@ -106,6 +107,14 @@ func TestOrderIsKept(t *testing.T) {
 	}
 	if !strings.Contains("/a/b/b/a/b/b/a/b/b", got.String()) {
 		t.Errorf("order = %s", got.String())
+	}
+}
+
+func TestDroppedRoutesLeaveTheOthersInOrder(t *testing.T) {
+	w := &Workload{Host: "x", Routes: []Route{{Target: "/a"}, {Target: "/b.css"}, {Target: "/c"}}, Order: []int{0, 1, 2, 1, 0}}
+	w.Drop(func(r Route) bool { return strings.HasSuffix(r.Target, ".css") }, "files")
+	if len(w.Routes) != 2 || w.Routes[1].Target != "/c" || !slices.Equal(w.Order, []int{0, 1, 0}) || w.Skipped["files"] != 1 {
+		t.Errorf("%+v", w)
 	}
 }
 
@@ -208,7 +217,7 @@ func FuzzRead(f *testing.F) {
 		for _, read := range []func() (*Workload, error){
 			func() (*Workload, error) { return ReadAccessLog(strings.NewReader(text), "x") },
 			func() (*Workload, error) { return ReadHAR(strings.NewReader(text), "") },
-			func() (*Workload, error) { return parseFile([]byte(text)) },
+			func() (*Workload, error) { return parseFile([]byte(text), "") },
 		} {
 			if w, err := read(); err == nil {
 				s := w.Source(1)
