@@ -1,7 +1,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build demo check unit stack test bench fuzz slow soak clean
+.PHONY: help build demo check unit stack test bench bench-generator fuzz slow soak clean
 
 # ./... leaves testdata out, whose packages are named here one by one; FrankenPHP is a module of its own.
 testdata_packages := $(filter-out ./testdata/frankenphp/,$(addprefix ./,$(sort $(dir $(wildcard testdata/*/*.go)))))
@@ -22,6 +22,7 @@ help:
 	@echo 'make unit    the tests that need Go and a C compiler only'
 	@echo 'make stack   the tests on real stacks'
 	@echo 'make bench   compare with nginx and Caddy on this machine, in about 25 minutes'
+	@echo 'make bench-generator  what a request costs our load generator, wrk and h2load'
 	@echo 'make fuzz    every fuzz target for $(fuzztime) (fuzztime=1m make fuzz)'
 	@echo 'make slow    5000 slow clients for a minute'
 	@echo 'make soak    the tests on real stacks, $(rounds) times over (rounds=50 make soak)'
@@ -53,6 +54,10 @@ test: check unit stack
 bench:
 	testdata/install.sh bench
 	go run ./testdata/peers
+
+bench-generator:
+	testdata/install.sh bench
+	go run ./testdata/peers generators
 
 fuzz:
 	@grep -rHo --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' . | sed 's/:func / /' | while read -r file name; do \

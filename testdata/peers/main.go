@@ -40,11 +40,14 @@ func main() {
 	os.Exit(stack.Run(func(t stack.T) int { return run(t, opt) }))
 }
 
-// parts are what this program is when it starts itself: backends, the peer that is Go's own proxy, and clients.
+// parts are what this program is when it starts itself: backends, the peer that is Go's own proxy, and clients. Only
+// generators, which compares what clients cost, is for others to start.
 var parts = map[string]func(args []string) error{
 	"fastcgi":    func(args []string) error { return serveTrivial(os.Stdout, fastCGI(), "unix", args[0]) },
 	"http":       func(args []string) error { return serveTrivial(os.Stdout, plainHTTP(), "tcp", args[0]) },
 	"transport":  func(args []string) error { return serveTransport(args[0], args[1]) },
+	"generate":   func(args []string) error { return generate(os.Stdout, args) },
+	"generators": compareGenerators,
 	"handshakes": func(args []string) error { return shakeHands(os.Stdout, args[0]) },
 }
 
