@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -142,19 +143,23 @@ var release string
 
 // version prints what this binary was built from.
 func version(_ context.Context, _ options, out, _ io.Writer) error {
+	_, err := fmt.Fprintf(out, "gateway %s (%s)\n", revision(), runtime.Version())
+	return err
+}
+
+// revision is what this binary was built from, "unknown" when it does not say.
+func revision() string {
 	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return errors.New("this binary says nothing of its build")
+	switch {
+	case release != "":
+		return release
+	case !ok:
+		return "unknown"
 	}
-	revision := info.Main.Version
 	for _, s := range info.Settings {
 		if s.Key == "vcs.revision" {
-			revision = s.Value
+			return s.Value
 		}
 	}
-	if release != "" {
-		revision = release
-	}
-	_, err := fmt.Fprintf(out, "gateway %s (%s)\n", revision, info.GoVersion)
-	return err
+	return info.Main.Version
 }

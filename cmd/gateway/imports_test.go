@@ -37,9 +37,10 @@ var arrows = map[string][]string{
 	"proxy": {
 		"conf", "fastcgi", "upstream", "upstream/spool", "proxy/static", "proxy/http1", "proxy/identity", "proxy/limit",
 		"proxy/observe", "proxy/certs", "proxy/admin", "proxy/xconnect", "proxy/bench", "proxy/bench/load",
+		"proxy/bench/meter",
 	},
 	"cmd/gateway": {
-		"conf", "proxy", "proxy/admin", "proxy/bench", "proxy/bench/lint", "proxy/bench/load", "proxy/bench/workload",
+		"conf", "proxy", "proxy/admin", "proxy/bench", "proxy/bench/lint", "proxy/bench/load", "proxy/bench/meter", "proxy/bench/workload",
 		"proxy/certs/trust", "proxy/observe",
 	},
 }

@@ -24,6 +24,8 @@ Commands
   reload   tell a running gateway to load its configuration anew
   status   ask a running gateway how it is
   trust    make this machine trust the certificates of local names; --remove takes that back
+  bench    compare two upstreams by load, with intervals and rules; gateway bench --help
+  knee     find how many requests a second each upstream takes; gateway knee --help
   lint-bench FILE...
            say whether what wrk, autocannon, hey, oha or ab printed may be believed, and compared
   demo     show the main job on this machine: needs no PHP, no configuration, no root
@@ -39,10 +41,12 @@ Examples
   gateway demo
   gateway check -c gateway.toml
   gateway run -c /etc/gateway/gateway.toml
+  gateway bench --arm fpm --arm octane --route 'GET /api/users'
   gateway lint-bench fpm.txt octane.txt
   systemctl reload gateway        or  gateway reload  or  kill -HUP $(pidof gateway)
 
-Exit status: 0 done, 1 failed, 2 wrong usage; of lint-bench 0 valid, 2 INVALID, 3 cannot be checked.
+Exit status: 0 done, 1 failed, 2 wrong usage; of bench, knee and lint-bench 0 valid, 1 failed,
+2 INVALID, 3 INCONCLUSIVE or, of lint-bench, cannot be checked.
 `
 
 // errUsage is a command line that makes no sense; the message says why.
@@ -53,7 +57,7 @@ type command func(ctx context.Context, opt options, out, words io.Writer) error
 
 var commands = map[string]command{
 	"run": run, "check": check, "reload": reload, "status": status, "trust": trustRoots, "demo": demo,
-	"version": version, "lint-bench": lintBench,
+	"version": version, "bench": runBench, "knee": knee, "lint-bench": lintBench,
 }
 
 func main() { os.Exit(realMain(os.Args[1:], os.Stdout, os.Stderr)) }

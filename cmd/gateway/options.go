@@ -19,7 +19,10 @@ type options struct {
 	files   []string // that lint-bench reads
 	remove  bool
 	help    bool
+	rest    []string // what follows bench or knee, which have options of their own
 }
+
+var ownOptions = map[string]bool{"bench": true, "knee": true}
 
 // parse reads the command line. Options may stand before or after the command.
 func parse(args []string) (opt options, err error) {
@@ -28,6 +31,8 @@ func parse(args []string) (opt options, err error) {
 		args = args[1:]
 		name, value, inline := strings.Cut(arg, "=")
 		switch {
+		case opt.command == "" && ownOptions[arg]:
+			opt.command, opt.rest, args = arg, args, nil
 		case arg == "-h" || arg == "--help" || arg == "-help" || arg == "help":
 			opt.help = true
 		case arg == "--version":
