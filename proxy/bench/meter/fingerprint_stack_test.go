@@ -48,3 +48,16 @@ func TestFingerprintOfRealBackends(t *testing.T) {
 		told(Inspection{Network: "tcp", Address: address, Tree: tree}, want)
 	}
 }
+
+func TestRealStatusPage(t *testing.T) {
+	_, pool := theFPM(t, stack.FPMConfig{Children: 3})
+	for _, socket := range []string{pool.Socket, strings.TrimPrefix(pool.StatusAddr, "unix:")} {
+		s, err := ReadFPMStatus(t.Context(), newScripts(t, "unix", socket), "/fpm-status")
+		if err != nil || s.Pool != "www" || s.Manager != "static" || s.Processes != 3 || s.Accepted == 0 {
+			t.Errorf("%s: %+v, %v; want three children of www", socket, s, err)
+		}
+		if _, err := ReadFPMStatus(t.Context(), newScripts(t, "unix", socket), "/no-such-page"); err == nil {
+			t.Errorf("%s: no error for another page", socket)
+		}
+	}
+}

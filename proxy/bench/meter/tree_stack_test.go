@@ -3,6 +3,7 @@
 package meter
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -245,5 +246,27 @@ func TestRestartedWorkersAreSeen(t *testing.T) {
 		if u.Restarts != 1 || u.Workers != c.workers {
 			t.Errorf("%s: %d restarts, %d workers; want 1, %d", c.addr, u.Restarts, u.Workers, c.workers)
 		}
+	}
+}
+
+// FPM starts itself anew in the same process, so that the tree stays and all its workers are others.
+func TestReloadedPoolIsTheSameTree(t *testing.T) {
+	_, pool := theFPM(t, stack.FPMConfig{Children: 3})
+	tree, err := FindByAddress("unix", pool.Socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := tree.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool.Reload(t)
+	u := await(t, tree, func(now Usage) bool { d := now.Since(before); return d.Ended == 3 && d.Started == 3 })
+	if u.Workers != 3 || u.Processes != 4 {
+		t.Errorf("%d workers of %d processes, want 3 of 4", u.Workers, u.Processes)
+	}
+	pool.Stop()
+	if _, err := tree.Read(); !errors.Is(err, ErrGone) {
+		t.Errorf("error after the end = %v, want ErrGone", err)
 	}
 }
