@@ -18,10 +18,6 @@ type Stalled struct {
 	IO     time.Duration `json:"io_ns"`
 }
 
-func (s Stalled) plus(more Stalled) Stalled {
-	return Stalled{s.CPU + more.CPU, s.Memory + more.Memory, s.IO + more.IO}
-}
-
 func (s Stalled) minus(before Stalled) Stalled {
 	return Stalled{s.CPU - before.CPU, s.Memory - before.Memory, s.IO - before.IO}
 }

@@ -240,22 +240,3 @@ func TestLeak(t *testing.T) {
 		t.Errorf("peak = %d", track.Peak())
 	}
 }
-
-func TestTotalKeepsWhatWasCountedBetween(t *testing.T) {
-	child, tree := listening(t)
-	total, err := NewTotal(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var last Usage
-	for range 3 {
-		child.tell("burn 20ms")
-		total.last.seen.workers = []identity{{1, 1}} // as if this worker had been replaced by the one that is there
-		if last, err = total.Look(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if last.Restarts != 3 || last.CPU < 60*time.Millisecond || last.Workers != 1 || last.Took <= 0 {
-		t.Errorf("%d restarts, CPU %v, %d workers; want 3, 60 ms and a little, 1", last.Restarts, last.CPU, last.Workers)
-	}
-}
