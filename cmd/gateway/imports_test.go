@@ -33,6 +33,7 @@ var arrows = map[string][]string{
 	"proxy/bench/meter":    {"proxy/bench/stat"},
 	"proxy/bench/workload": {"proxy/bench/load"},
 	"proxy/bench":          {"proxy/bench/load", "proxy/bench/stat", "proxy/bench/workload"},
+	"proxy/bench/compare":  {"proxy/bench/stat"},
 	"proxy/bench/lint":     {"proxy/bench", "proxy/bench/stat"},
 	"proxy": {
 		"conf", "fastcgi", "upstream", "upstream/spool", "proxy/static", "proxy/http1", "proxy/identity", "proxy/limit",

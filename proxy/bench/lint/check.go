@@ -126,15 +126,23 @@ func (r *Run) statuses() string {
 	return " (" + strings.Join(list, ", ") + ")"
 }
 
+// before says who answers before the application does.
+var before = map[int]string{
+	429: "a throttle is answering", 503: "a limit, or a maintenance page", 419: "the session or the CSRF token is not valid",
+	401: "nobody is logged in", 301: "a redirect", 302: "a redirect, perhaps to a login", 303: "a redirect", 307: "a redirect",
+}
+
 // limiters is V02.
 func (r *Run) limiters(c *checks) {
-	for status, who := range map[int]string{
-		429: "a throttle is answering", 419: "419: the session or the CSRF token is not valid",
-	} {
+	var seen []string
+	for _, status := range []int{429, 503, 419, 401, 301, 302, 303, 307} {
 		if n := r.Statuses[status]; n > 0 {
-			c.add("V02", Broken, "%s answers of %d: %s", thousands(n), status, who)
-			return
+			seen = append(seen, fmt.Sprintf("%s answers of %d: %s", thousands(n), status, before[status]))
 		}
+	}
+	if len(seen) > 0 {
+		c.add("V02", Broken, "%s", strings.Join(seen, "; "))
+		return
 	}
 	switch {
 	case r.Redirects == RedirectsGood:
