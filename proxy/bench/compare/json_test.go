@@ -69,6 +69,11 @@ func TestShapes(t *testing.T) {
 		{"a price", `1999`, `2999`, "value at"},
 		{"a time in a sentence", `"Made at 2026-12-01T05:00:03Z by us"`, `"Made at 2026-12-01T05:00:04Z by us"`, "(time at x1)"},
 		{"a built asset", `"/build/assets/app-D4f3c2b1.js"`, `"/build/assets/app-9f3c2b1a.js"`, "(asset hash at x1)"},
+		{"an id in a URL", `"/files/550e8400-e29b-41d4-a716-446655440000.pdf"`, `"/files/650e8400-e29b-41d4-a716-446655440000.pdf"`, "(uuid at x1)"},
+		{"a date of HTTP in a sentence", `"At Tue, 01 Dec 2026 05:00:01 GMT."`, `"At Tue, 01 Dec 2026 05:00:02 GMT."`, "(time at x1)"},
+		{"a time of the database in a sentence", `"At 2026-12-01 06:00:01."`, `"At 2026-12-01 06:00:02."`, "(time at x1)"},
+		{"an old time in a sentence", `"At 2020-12-01 06:00:01."`, `"At 2020-12-01 06:00:02."`, "value at"},
+		{"of Mix", `"/js/app.js?id=0123456789abcdef0123456789abcdef"`, `"/js/app.js?id=1123456789abcdef0123456789abcdef"`, "(asset hash at x1)"},
 		{"two words", `"/js/user-settings.js"`, `"/js/user-payments.js"`, "value at"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
