@@ -7,7 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
@@ -37,13 +37,19 @@ type conn struct {
 	watch    watch
 	answer   response
 	first    bool // no request has come yet
-	phase    atomic.Int32
+
+	mu      sync.Mutex // guards phase and hurried, and the deadline while phase is not phaseActive
+	phase   phase
+	hurried bool // the deadline is that of hurry
 }
 
+// phase is what a connection waits for.
+type phase int
+
 const (
-	phaseNew int32 = iota
-	phaseIdle
-	phaseActive
+	phaseActive phase = iota // nothing that the end of the server could shorten
+	phaseNew                 // its first request
+	phaseIdle                // another one
 )
 
 func newConn(s *Server, nc net.Conn) *conn {
@@ -79,7 +85,7 @@ type end int
 const (
 	kept      end = iota // for the next request
 	closing              // everything has been said and read
-	lingering            // everything has been said, and more may come that is discarded
+	lingering            // everything has been said, and more has come or may come that is discarded
 	broken               // nothing more can be said
 	hijacked             // it is somebody else's
 )
@@ -106,7 +112,7 @@ func (c *conn) next() end {
 	if c.await(&limits) != nil {
 		return broken
 	}
-	c.phase.Store(phaseActive)
+	c.wake(&limits)
 	head, err := c.head(&limits)
 	if err != nil {
 		return c.refuse(err)
@@ -128,28 +134,50 @@ func (c *conn) await(limits *Limits) error {
 	if c.first {
 		wait, phase, chance = limits.HeaderTimeout, phaseNew, firstChance
 	}
-	c.deadline.near(time.Now().Add(wait), wait)
-	c.phase.Store(phase)
-	// From here on hurry ends the wait.
-	if c.server.draining.Load() {
-		c.deadline.set(time.Now().Add(chance))
-	}
+	c.rest(phase, wait, chance)
 	err := c.in.await()
 	if errors.Is(err, os.ErrDeadlineExceeded) && c.server.draining.Load() && phase == phaseIdle {
-		c.deadline.set(time.Now().Add(lastChance))
+		c.rest(phase, wait, chance)
 		err = c.in.await()
 	}
 	return err
 }
 
+// rest sets the time for the wait that begins. From here on hurry ends it.
+func (c *conn) rest(phase phase, wait, chance time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.phase = phase
+	c.deadline.near(time.Now().Add(wait), wait)
+	if c.server.draining.Load() {
+		c.deadline.set(time.Now().Add(chance))
+	}
+}
+
+// wake ends the wait, and takes back what hurry may have done at the same time: the request has begun.
+func (c *conn) wake(limits *Limits) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.phase = phaseActive
+	if c.hurried {
+		c.hurried = false
+		c.deadline.set(time.Now().Add(limits.HeaderTimeout))
+	}
+}
+
 // hurry ends the wait for a request, as the server ends. It is called by the server's goroutine.
 func (c *conn) hurry() {
-	switch c.phase.Load() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch c.phase {
+	case phaseActive:
+		return
 	case phaseIdle:
 		c.nc.SetReadDeadline(past)
 	case phaseNew:
 		c.nc.SetReadDeadline(time.Now().Add(firstChance))
 	}
+	c.hurried = true
 }
 
 // respond has the handler answer m.
@@ -174,12 +202,13 @@ func (c *conn) respond(m *message, limits *Limits) end {
 		c.deadline.set(time.Time{}) // the one of the wait; what holds for a body is the handler's choice
 	}
 	c.answer.begin(m, b, cancel)
-	if !c.handle(r) {
+	returned := c.handle(r)
+	switch {
+	case c.answer.hijacked:
+		return hijacked
+	case !returned:
 		c.watch.stop()
 		return broken
-	}
-	if c.answer.hijacked {
-		return hijacked
 	}
 	return c.finish(b, limits)
 }
@@ -214,10 +243,25 @@ func (c *conn) finish(b *body, limits *Limits) end {
 	switch {
 	case !ended:
 		return lingering
-	case c.answer.close || c.server.draining.Load():
-		return closing
+	case !c.answer.close && !c.server.draining.Load():
+		return kept
+	case c.unread():
+		return lingering
 	}
-	return kept
+	return closing
+}
+
+// unread says whether the client has sent something behind its last request.
+func (c *conn) unread() bool {
+	if !c.in.empty() {
+		return true
+	}
+	below := c.nc
+	if secure, ok := below.(interface{ NetConn() net.Conn }); ok {
+		below = secure.NetConn()
+	}
+	socket := socketOf(below)
+	return socket != nil && hasMore(socket)
 }
 
 // refuse answers a head that is at fault. A client that says nothing, or nothing more, gets no answer.

@@ -10,7 +10,8 @@ func (w *response) decide() error {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	return w.decideWith(w.declared())
+	w.measure()
+	return w.decideWith(w.length)
 }
 
 // decideWith chooses the framing, writes the head into the buffer and what was held behind it. length is the body's, or
@@ -35,12 +36,13 @@ func (w *response) decideWith(length int64) error {
 	}
 	w.close = w.closes()
 	w.makeHead(shown)
-	held := w.held
-	w.held = w.held[:0]
-	if len(held) == 0 {
+	if w.held == nil {
 		return nil
 	}
-	return w.emit(held)
+	held := w.held
+	w.held = nil
+	defer held.free()
+	return w.emit(held.buf[:held.n])
 }
 
 // closes says whether the connection ends behind this answer.

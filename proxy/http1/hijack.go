@@ -23,7 +23,7 @@ func (w *response) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	c := w.conn
 	c.watch.stop()
 	w.hijacked = true
-	w.out.release()
+	w.release()
 	if err := c.nc.SetDeadline(time.Time{}); err != nil {
 		return nil, nil, err
 	}

@@ -20,6 +20,7 @@ type output struct {
 	pooled *[outputSize]byte
 	buf    []byte
 	order  []string // names of fields; only to use the slice again
+	failed error    // of the first write that did not go out whole: whatever followed it would be out of place
 }
 
 func (o *output) ensure() {
@@ -100,13 +101,15 @@ func (o *output) write(p []byte) error {
 		if err := o.flush(); err != nil {
 			return err
 		}
-		_, err := o.nc.Write(p)
-		return err
+		_, o.failed = o.nc.Write(p)
+		return o.failed
 	}
-	both := net.Buffers{o.buf, p}
-	_, err := both.WriteTo(o.socket)
+	if o.failed == nil {
+		both := net.Buffers{o.buf, p}
+		_, o.failed = both.WriteTo(o.socket)
+	}
 	o.buf = o.buf[:0]
-	return err
+	return o.failed
 }
 
 // chunk adds p as a chunk. Its last bytes may wait for what comes next.
@@ -125,12 +128,11 @@ func (o *output) chunk(p []byte) error {
 
 // flush sends what is there.
 func (o *output) flush() error {
-	if len(o.buf) == 0 {
-		return nil
+	if o.failed == nil && len(o.buf) > 0 {
+		_, o.failed = o.nc.Write(o.buf)
 	}
-	_, err := o.nc.Write(o.buf)
 	o.buf = o.buf[:0]
-	return err
+	return o.failed
 }
 
 // release gives the buffer back. What is in it is lost.

@@ -10,9 +10,6 @@ import (
 	"time"
 )
 
-// heldSize is how much of a body may wait for its end before the client is told that its length is not known.
-const heldSize = 2 << 10
-
 // copySize is what a body is copied by: one record of TLS.
 const copySize = 16 << 10
 
@@ -26,7 +23,7 @@ type response struct {
 	conn   *conn
 	header http.Header // of this answer; the map is used again
 	out    output
-	held   []byte // of the body, while framing is undecided
+	held   *held // of the body, while framing is undecided; nil for nothing
 
 	minor    int  // of the request's version
 	toHead   bool // the request is HEAD
@@ -35,7 +32,7 @@ type response struct {
 	cancel   context.CancelFunc
 	status   int // zero before WriteHeader
 	framing  framing
-	length   int64 // of the body, where framing is counted
+	length   int64 // of the body, or -1; from the first byte of the body on it stays as it is
 	written  int64 // of the body
 	close    bool  // the connection ends behind this answer; decided with the framing
 	hijacked bool
@@ -59,7 +56,7 @@ func (w *response) begin(m *message, b *body, cancel context.CancelFunc) {
 	}
 	clear(header)
 	*w = response{
-		conn: w.conn, header: header, out: output{nc: w.conn.nc, socket: w.conn.socket, order: w.out.order}, held: w.held[:0],
+		conn: w.conn, header: header, out: output{nc: w.conn.nc, socket: w.conn.socket, order: w.out.order},
 		minor: m.minor, toHead: m.method == http.MethodHead, keep: !m.close, body: b, cancel: cancel,
 	}
 }
@@ -96,8 +93,7 @@ func (w *response) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	if w.framing == undecided {
-		if w.length < 0 && len(w.held)+len(p) <= heldSize {
-			w.held = append(w.held, p...)
+		if w.length < 0 && w.hold(p) {
 			return len(p), nil
 		}
 		if err := w.decide(); err != nil {
@@ -118,16 +114,22 @@ func (w *response) admit(n int64) error {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	if w.framing == undecided {
-		w.length = w.declared()
-	}
+	w.measure()
 	switch {
 	case !hasBody(w.status):
 		return http.ErrBodyNotAllowed
-	case w.length >= 0 && w.written+n > w.length && (w.framing == counted || w.framing == undecided):
+	case w.length >= 0 && n > w.length-w.written && (w.framing == counted || w.framing == undecided):
 		return http.ErrContentLength
 	}
 	return nil
+}
+
+// measure takes the length that the handler has set, unless a part of the body is there already: its head is as good as
+// written.
+func (w *response) measure() {
+	if w.framing == undecided && w.held == nil {
+		w.length = w.declared()
+	}
 }
 
 // declared is the length that the handler has set, or -1.
@@ -186,6 +188,7 @@ func (w *response) ReadFrom(src io.Reader) (int64, error) {
 	}
 	n, err := socket.ReadFrom(src)
 	w.written += n
+	w.out.failed = err
 	return n, w.check(err)
 }
 
@@ -221,13 +224,13 @@ func (w *response) SetWriteDeadline(t time.Time) error { return w.conn.nc.SetWri
 
 // finish sends what is left, with the length of the body if the whole of it was held.
 func (w *response) finish() error {
-	defer w.out.release()
+	defer w.release()
 	if w.framing == undecided {
 		if w.status == 0 {
 			w.status = http.StatusOK
 		}
-		if w.length = w.declared(); w.length < 0 && (len(w.held) > 0 || !w.toHead) {
-			w.length = int64(len(w.held))
+		if w.measure(); w.length < 0 && (w.held != nil || !w.toHead) {
+			w.length = int64(w.held.len())
 		}
 		if err := w.decideWith(w.length); err != nil {
 			return err
@@ -248,8 +251,15 @@ func (w *response) finish() error {
 // abort lets go of an answer that breaks off. Where only the end of the connection would show its end, a reset shows
 // that this is none.
 func (w *response) abort() {
-	w.out.release()
+	w.release()
 	if w.conn.socket != nil && w.framing == toTheEnd {
 		_ = w.conn.socket.SetLinger(0)
 	}
+}
+
+// release gives the buffers back, whatever they hold.
+func (w *response) release() {
+	w.held.free()
+	w.held = nil
+	w.out.release()
 }

@@ -40,6 +40,20 @@ func (w *waiter) await(in *input) error {
 	return w.err
 }
 
+// hasMore says whether there is something to read on socket now.
+func hasMore(socket *net.TCPConn) (more bool) {
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return false
+	}
+	_ = raw.Control(func(fd uintptr) { // one that is closed has nothing more
+		var b [1]byte
+		n, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		more = err == nil && n > 0
+	})
+	return more
+}
+
 // read tries once and says whether that gave bytes, the end or a fault; else the runtime waits until it may.
 func (w *waiter) read(fd uintptr) bool {
 	w.input.ensure()
