@@ -51,6 +51,7 @@ func TestTargetIsTheClientsBytes(t *testing.T) {
 		{"OPTIONS", "*", ""},
 		{"GET", "a:b?http://x/.env", ""},
 		{"CONNECT", "shop.example:443", ""},
+		{"CONNECT", "/a", ""},
 		{"GET", "shop.example", ""},
 	} {
 		got, err := originForm(&http.Request{Method: c.method, RequestURI: c.target})

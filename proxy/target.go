@@ -12,11 +12,14 @@ var errTarget = errors.New("the request target is not a path")
 // scheme and authority, nothing is decoded, cleaned or encoded anew.
 func originForm(r *http.Request) (string, error) {
 	target := r.RequestURI
+	if r.Method == http.MethodConnect {
+		return "", errTarget
+	}
 	if strings.HasPrefix(target, "/") {
 		return target, nil
 	}
 	scheme, rest, ok := strings.Cut(target, "://")
-	if !ok || strings.Contains(scheme, ":") || r.Method == http.MethodConnect {
+	if !ok || strings.Contains(scheme, ":") {
 		return "", errTarget
 	}
 	at := strings.IndexAny(rest, "/?")

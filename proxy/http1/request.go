@@ -49,11 +49,7 @@ func (m *message) parseLine(line string) *Error {
 	}
 	m.minor = int(proto[7] - '0') // one that is yet to come is answered as HTTP/1.1 (RFC 9110, 2.5)
 	m.method, m.target, m.proto = method, target, proto
-	var err error
-	if m.url, err = parseTarget(method, target); err != nil {
-		return malformed("the request target is not a URL")
-	}
-	return nil
+	return m.findTarget()
 }
 
 func isTokenString(s string) bool {
@@ -66,40 +62,6 @@ func isTokenString(s string) bool {
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-// isPlainTarget are the bytes of a path or a query that url.Parse takes as they are and would write again as they are.
-var isPlainTarget = table("/-_.~=&+,;:@$" + digits + letters)
-
-// parseTarget is url.ParseRequestURI, with a short way for what nearly all requests ask for.
-func parseTarget(method, target string) (*url.URL, error) {
-	if target[0] != '/' {
-		if method == http.MethodConnect {
-			return parseAuthority(target)
-		}
-		return url.ParseRequestURI(target)
-	}
-	path, query, asked := strings.Cut(target, "?")
-	for i := range len(path) {
-		if !isPlainTarget[path[i]] {
-			return url.ParseRequestURI(target)
-		}
-	}
-	for i := range len(query) {
-		if c := query[i]; c <= ' ' || c == 0x7f {
-			return url.ParseRequestURI(target)
-		}
-	}
-	return &url.URL{Path: path, RawQuery: query, ForceQuery: asked && query == ""}, nil
-}
-
-// parseAuthority reads what CONNECT asks for.
-func parseAuthority(target string) (*url.URL, error) {
-	u, err := url.ParseRequestURI("http://" + target)
-	if err == nil {
-		u.Scheme = ""
-	}
-	return u, err
-}
 
 // parseFields makes the header of the lines behind the first. All values are parts of head and of one slice.
 func (m *message) parseFields(head string, ends []int) *Error {
@@ -190,41 +152,6 @@ func parseLength(s string) (n int64, ok bool) {
 	return n, n >= 0
 }
 
-// findHost takes the host from the target, which goes before the field (RFC 9112, 3.2.2).
-func (m *message) findHost() *Error {
-	hosts := m.header["Host"]
-	switch {
-	case len(hosts) > 1:
-		return malformed("Host is repeated")
-	case len(hosts) == 0 && m.minor > 0:
-		return malformed("Host is missing")
-	case len(hosts) == 1:
-		m.host = hosts[0]
-		delete(m.header, "Host")
-	}
-	if !isHost(m.host) {
-		return malformed("Host is not a host")
-	}
-	if m.url.Host != "" {
-		m.host = m.url.Host
-	}
-	if !isHost(m.host) {
-		return malformed("the host of the request target is not a host")
-	}
-	return nil
-}
-
-var isHostByte = table("!$&'()*+,-.:;=[]_~%" + digits + letters)
-
-func isHost(s string) bool {
-	for i := range len(s) {
-		if !isHostByte[s[i]] {
-			return false
-		}
-	}
-	return true
-}
-
 // persist reads what the client wants of the connection.
 func (m *message) persist() *Error {
 	connection := m.header["Connection"]
@@ -233,6 +160,8 @@ func (m *message) persist() *Error {
 	} else {
 		m.close = !hasToken(connection, "keep-alive")
 	}
+	// To whoever stands before us, what follows CONNECT may be no HTTP any more.
+	m.close = m.close || m.method == http.MethodConnect
 	expect := m.header["Expect"]
 	if len(expect) == 0 || m.minor == 0 {
 		return nil
