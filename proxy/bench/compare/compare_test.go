@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -225,5 +226,70 @@ func TestSecretsHaveEqualHashes(t *testing.T) {
 	}
 	if other := masks(t, MaskConfig{}); other.hash("x") == m.hash("x") {
 		t.Error("a drawn key makes the same hashes")
+	}
+}
+
+// What is kept of an answer must hold no secret, wherever it stands.
+func TestSamplesHoldNoSecrets(t *testing.T) {
+	m := masks(t, MaskConfig{})
+	reset := strings.Repeat("0a1b2c3d", 8)
+	for name, c := range map[string]struct {
+		of     func(secret string) *Answer
+		secret string
+	}{
+		"text":            {func(s string) *Answer { return answer("text/plain", "password: "+s) }, "hunter2"},
+		"a long text":     {func(s string) *Answer { return answer("text/plain", strings.Repeat("x ", 300)+"api_key="+s) }, "hunter2"},
+		"an address":      {func(s string) *Answer { return answer("text/csv", "1,"+s+"@shop.test,x") }, "ann.smith"},
+		"broken JSON":     {func(s string) *Answer { return jsonAnswer(`{"password":"` + s + `"`) }, "hunter2"},
+		"a script":        {func(s string) *Answer { return htmlAnswer(`<script>var iban="` + s + `"</script>`) }, "DE89370400440532013000"},
+		"a card":          {func(s string) *Answer { return htmlAnswer(`<p>` + s + `</p>`) }, "4111 1111 1111 1111"},
+		"a link to reset": {func(s string) *Answer { return htmlAnswer(`<a href="/reset/` + s + `">x</a>`) }, reset},
+		"a header":        {func(s string) *Answer { return answer("text/plain", "x", "X-Auth-Token: "+s) }, "hunter2"},
+		"a cookie":        {func(s string) *Answer { return answer("text/plain", "x", "Set-Cookie: theme="+s) }, "hunter2"},
+		"a whole object":  {func(s string) *Answer { return jsonAnswer(`{"a":{"password":"` + s + `"}}`) }, "hunter2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := m.Compare(c.of(c.secret), c.of(strings.Replace(c.secret, c.secret[1:2], "9", 1)))
+			missing := m.Compare(c.of(c.secret), answer("text/plain", "y"))
+			if o.Equal() {
+				t.Error("no difference")
+			}
+			for _, d := range append(o.Differences, missing.Differences...) {
+				if strings.Contains(d.A, c.secret) {
+					t.Errorf("%+v", d)
+				}
+			}
+		})
+	}
+}
+
+func TestCutKeepsRunesWhole(t *testing.T) {
+	for n := range 12 {
+		if got := cut("aé€😀xyz", n); !strings.HasPrefix("aé€😀xyz", strings.TrimSuffix(got, "...")) || len(got) > n+3 {
+			t.Errorf("%d: %q", n, got)
+		}
+	}
+}
+
+func TestMasksMayBeUsedConcurrently(t *testing.T) {
+	m, n, tally := masks(t, MaskConfig{Patterns: []string{`v\d+`}}), NewNoise(NoiseConfig{}), NewTally(1)
+	var leaks Leaks
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			for range 20 {
+				a, b := laravel(0, 1, ""), laravel(1, i, "")
+				o := m.Compare(a, b, "x")
+				n.Add("/", o, o)
+				n.Verdicts()
+				tally.Add("/", now, o)
+				tally.Differences()
+				leaks.Add(itoa(i), a, b)
+			}
+		})
+	}
+	group.Wait()
+	if tally.Pairs("/") != 160 {
+		t.Errorf("%d pairs", tally.Pairs("/"))
 	}
 }

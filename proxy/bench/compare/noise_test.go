@@ -132,3 +132,33 @@ func TestNoiseIsBounded(t *testing.T) {
 		t.Errorf("%d paths, %+v", len(all), n.Of("/", more))
 	}
 }
+
+// With many paths that differ at random, the chance that any of them is called different stays as small.
+func TestManyPathsDoNotRaiseAnAlarm(t *testing.T) {
+	const runs = 60
+	alarms := 0
+	for seed := range uint64(runs) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		n := NewNoise(NoiseConfig{})
+		for range 60 {
+			twin, shadow := found(), found()
+			for i := range 40 {
+				for _, o := range []*Outcome{twin, shadow} {
+					if r.IntN(2) == 0 {
+						o.Differences = append(o.Differences, Difference{Kind: Value, Path: "p" + itoa(i)})
+					}
+				}
+			}
+			n.Add("/", twin, shadow)
+		}
+		for _, p := range n.routes["/"].paths {
+			if n.leans(p.twin-p.both, p.shadow-p.both) {
+				alarms++
+				break
+			}
+		}
+	}
+	if alarms > runs/10 {
+		t.Errorf("alarms in %d of %d runs", alarms, runs)
+	}
+}

@@ -16,7 +16,7 @@ const maxSample = 200
 var secrets = regexp.MustCompile(strings.Join([]string{
 	`[\w.+-]+(?:@|%40)[\w-]+(?:\.[\w-]+)+`,
 	`\beyJ[\w+/=.-]{20,}`,
-	`\b[A-Za-z0-9]{40}\b`,
+	`\b[A-Za-z0-9]{32,128}\b`,
 	`(?i)(?:password|passwd|_token|csrf|card|iban|email|authorization|bearer|cookie|secret|api[-_]?key)[\w-]*["']?\s*[:= ]\s*["']?[^\s"'<>&;,]+`,
 	`\b[A-Z]{2}\d\d(?: ?[A-Z0-9]{4}){3,7}\b`,
 	`\b\d(?:[ -]?\d){12,18}\b`,
@@ -74,5 +74,5 @@ func isSecret(path string) bool {
 			return true
 		}
 	}
-	return strings.HasSuffix(last, "password") || strings.HasSuffix(last, "email") || strings.HasSuffix(last, "iban") || strings.HasSuffix(last, "_token")
+	return strings.HasSuffix(last, "password") || strings.HasSuffix(last, "email") || strings.HasSuffix(last, "iban") || strings.HasSuffix(last, "token")
 }

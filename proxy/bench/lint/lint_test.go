@@ -240,3 +240,37 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// Published as throughput: the rate at which a server says 404, and tails of a run in which all answers were errors.
+func TestRatesOfErrors(t *testing.T) {
+	for name, text := range map[string]string{
+		"wrk": "Running 30s test @ http://shop.test/nowhere\n  4 threads and 64 connections\n  Thread Stats   Avg      Stdev     Max   +/- Stdev\n" +
+			"    Latency   167.00ms   20.00ms 900.00ms   90.00%\n    Req/Sec    95.00     10.00   100.00     70.00%\n" +
+			"  Latency Distribution\n     99%  700.00ms\n  11473 requests in 30.00s, 5.00MB read\n  Non-2xx or 3xx responses: 11473\nRequests/sec:    382.43\n",
+		"hey": "hey -disable-redirects -z 10s -c 10 http://shop.test/\nSummary:\n  Total:	10.0 secs\n  Average:	0.0100 secs\n  Requests/sec:	1000.0\n" +
+			"Latency distribution:\n  50% in 0.0100 secs\nStatus code distribution:\n  [302]	10000 responses\n",
+	} {
+		r, err := Read(name, []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := Lint([]*Run{r}).Files[0]
+		if got := find(f.Checks, "V01"); f.Verdict.State != bench.Invalid || !strings.Contains(got.Text, "0 good answers of") {
+			t.Errorf("%s: %s: %+v", name, f.Verdict.State, got)
+		}
+		if got := find(f.Checks, "V02"); name == "hey" && (got.State != Broken || !strings.Contains(got.Text, "10,000 answers of 302: a redirect")) {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
+func TestPortsThatRanOut(t *testing.T) {
+	r, err := Read("hey", []byte("hey -c 10 http://shop.test/\nDetails:\n  DNS+dialup:	0.0 secs\nStatus code distribution:\n  [200]	10 responses\n"+
+		"Error distribution:\n  [7]	dial tcp 127.0.0.1:80: connect: cannot assign requested address\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := find(r.check(), "V18"); got.State != Broken || !strings.HasPrefix(got.Text, "7 requests") {
+		t.Errorf("%+v", got)
+	}
+}
