@@ -117,6 +117,13 @@ func (b *strictBackend) note(s sighting) {
 	b.seen = append(b.seen, s)
 }
 
+// sightings is all that was seen so far.
+func (b *strictBackend) sightings() []sighting {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.seen)
+}
+
 func (b *strictBackend) serve(conn net.Conn) {
 	defer conn.Close()
 	in := bufio.NewReader(conn)
@@ -251,12 +258,8 @@ func TestNothingIsSmuggled(t *testing.T) {
 		site string
 		seen func() []sighting
 	}{
-		"octane": {octaneSite(strict.addr, ""), func() []sighting {
-			strict.mu.Lock()
-			defer strict.mu.Unlock()
-			return slices.Clone(strict.seen)
-		}},
-		"fpm": {fpmSite(responder, "max_in_flight = 64"), func() []sighting { return sightings(responder.Requests()) }},
+		"octane": {octaneSite(strict.addr, ""), strict.sightings},
+		"fpm":    {fpmSite(responder, "max_in_flight = 64"), func() []sighting { return sightings(responder.Requests()) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := serve(t, impatient+backend.site)

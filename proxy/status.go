@@ -30,8 +30,8 @@ var (
 	errRepeated = errors.New("Authorization is repeated")
 	// errNoSite is a Host that no site has.
 	errNoSite = errors.New("no site has this host")
-	// errHost is a host that none can have.
-	errHost = errors.New("the host is not a host")
+	// errMalformed is a request of HTTP/2 or HTTP/3 that HTTP/1 could not say.
+	errMalformed = errors.New("the target, the host or the length of the request is malformed")
 	// errURITooLong is a target longer than limits.uri_bytes.
 	errURITooLong = errors.New("the request target is longer than limits.uri_bytes")
 	// errTooManyLines is a head of more fields than limits.header_lines.
@@ -50,7 +50,7 @@ func statusFor(r *http.Request, err error) int {
 	var many *tooManyError
 	var guesses *limit.BusyError
 	switch {
-	case errors.Is(err, errTarget), errors.Is(err, errHost), errors.Is(err, errRepeated), errors.Is(err, static.ErrBadPath), errors.Is(err, upstream.ErrBadRequest):
+	case errors.Is(err, errTarget), errors.Is(err, errMalformed), errors.Is(err, errRepeated), errors.Is(err, static.ErrBadPath), errors.Is(err, upstream.ErrBadRequest):
 		return http.StatusBadRequest
 	case errors.Is(err, static.ErrRefused):
 		return http.StatusForbidden
