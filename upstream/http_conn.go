@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"net"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -18,6 +19,7 @@ type duplexConn interface {
 // conn is a connection to a backend with its buffers. One exchange uses it at a time.
 type conn struct {
 	socket duplexConn
+	raw    syscall.RawConn // of socket; nil where it has none
 	r      *bufio.Reader
 	w      *bufio.Writer
 
@@ -31,6 +33,9 @@ type conn struct {
 
 func newConn(socket duplexConn, cfg *HTTPConfig) *conn {
 	c := &conn{socket: socket, writeTimeout: cfg.WriteTimeout, head: -1}
+	if s, ok := socket.(syscall.Conn); ok {
+		c.raw, _ = s.SyscallConn() // nil after an error: there is nothing to look at then
+	}
 	// Small: most responses are read past the buffer, into the reader's own.
 	c.r = bufio.NewReaderSize(reading{c}, connBuffer)
 	c.w = bufio.NewWriterSize(writing{c}, connBuffer)
