@@ -164,7 +164,7 @@ func whyNot(b *load.Block, discard, slo time.Duration) string {
 	case ended < fewestOffered:
 		return fmt.Sprintf("%.1f %% of %d requests were answered", 100*ended, b.Due)
 	case share(b.Good, b.Issued) < 1-mostBad:
-		return fmt.Sprintf("%d of %d answers were wrong", b.Issued-b.Good, b.Issued)
+		return fmt.Sprintf("%d of %d answers were wrong or none (%s)", b.Issued-b.Good, b.Issued, list(b.Faults, b.Errors))
 	case slo > 0 && p95 > slo && b.Service.Quantile(0.95) <= slo:
 		return generatorLate // the arm itself kept it
 	case slo > 0 && p95 > slo:

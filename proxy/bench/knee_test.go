@@ -125,7 +125,9 @@ func TestStepsThatDoNotPass(t *testing.T) {
 	}{
 		{"good", "", func(*load.Block) {}},
 		{"behind", "95.0 % of 1000 requests were answered", func(b *load.Block) { b.Issued, b.Good = 950, 950 }},
-		{"wrong", "5 of 1000 answers were wrong", func(b *load.Block) { b.Good, b.Bad = 995, 5 }},
+		{"wrong", "5 of 1000 answers were wrong or none (status 5)", func(b *load.Block) {
+			b.Good, b.Bad, b.Faults = 995, 5, map[string]int64{"status": 5}
+		}},
 		{"slow", "p95 100.", func(b *load.Block) {
 			for range 10 {
 				b.Response.Record(100 * time.Millisecond)
