@@ -51,6 +51,9 @@ How
 
 What comes out (the table goes to stdout, or to stderr where a FILE is - for stdout)
       --json FILE     everything, to be computed again
+      --html FILE     a page with charts, in one file
+      --bench FILE    lines for benchstat
+      --view LAYOUT   table, or as wrk or autocannon print it, of good answers only
 
 Examples
   gateway bench                                                    the first site, its app against its split

@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"gateway/proxy"
+	"gateway/proxy/bench"
 	engine "gateway/proxy/bench/load"
+	"gateway/proxy/bench/report"
 	"gateway/proxy/bench/workload"
 )
 
@@ -36,6 +38,8 @@ type benchOptions struct {
 	deadline, slo    time.Duration
 	seed             uint64
 	json             string
+	html, gobench    string
+	view             func(io.Writer, *bench.Result) error // in place of the table; nil is the table
 	command          []string
 }
 
@@ -92,6 +96,9 @@ func (b *benchOptions) common(flags *flag.FlagSet) {
 }
 
 func (b *benchOptions) ofBench(flags *flag.FlagSet) {
+	flags.StringVar(&b.html, "html", "", "")
+	flags.StringVar(&b.gobench, "bench", "", "")
+	flags.Func("view", "", b.setView)
 	flags.Float64Var(&b.rate, "rate", 0, "")
 	flags.IntVar(&b.closed, "closed", 0, "")
 	flags.IntVar(&b.pairs, "pairs", 0, "")
@@ -224,4 +231,19 @@ func readFrom(name, host string, read func(io.Reader, string) (*workload.Workloa
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return w, nil
+}
+
+// setView takes the layout of a tool that the reader knows.
+func (b *benchOptions) setView(name string) error {
+	switch name {
+	case "table":
+		b.view = nil
+	case "wrk":
+		b.view = report.Wrk
+	case "autocannon":
+		b.view = report.Autocannon
+	default:
+		return fmt.Errorf("unknown view %q; want table, wrk or autocannon", name)
+	}
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gateway/proxy/bench"
+	"gateway/proxy/bench/report"
 )
 
 // teller says in words how far a bench is: a line for each phase and each block.
@@ -61,7 +62,7 @@ func (b *benchOptions) write(r *bench.Result, out, words io.Writer) error {
 	for _, file := range []struct {
 		name  string
 		write func(io.Writer, *bench.Result) error
-	}{{b.json, writeJSON}} {
+	}{{b.json, writeJSON}, {b.html, report.HTML}, {b.gobench, report.GoBench}} {
 		switch file.name {
 		case "":
 		case "-":
@@ -74,6 +75,9 @@ func (b *benchOptions) write(r *bench.Result, out, words io.Writer) error {
 				return err
 			}
 		}
+	}
+	if b.view != nil {
+		return b.view(table, r)
 	}
 	printResult(table, r)
 	return nil

@@ -20,6 +20,8 @@ func TestFPMReloadUnderLoadFailsNoGET(t *testing.T) {
 			v := visit(t, p)
 			stop := crowd(8, func() outcome { return v.get("/api/slow/20") })
 			for range 4 {
+				before := backendAt(t, p, pool).Served
+				eventually(t, "a few answers", func() bool { return backendAt(t, p, pool).Served >= before+4 })
 				pool.Reload(t)
 			}
 			all := stop()

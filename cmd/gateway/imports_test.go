@@ -35,13 +35,15 @@ var arrows = map[string][]string{
 	"proxy/bench":          {"proxy/bench/load", "proxy/bench/stat", "proxy/bench/workload"},
 	"proxy/bench/compare":  {"proxy/bench/stat"},
 	"proxy/bench/lint":     {"proxy/bench", "proxy/bench/stat"},
+	"proxy/bench/report":   {"proxy/bench", "proxy/bench/load", "proxy/bench/stat"},
 	"proxy": {
 		"conf", "fastcgi", "upstream", "upstream/spool", "proxy/static", "proxy/http1", "proxy/identity", "proxy/limit",
 		"proxy/observe", "proxy/certs", "proxy/admin", "proxy/xconnect", "proxy/bench", "proxy/bench/load",
 		"proxy/bench/meter",
 	},
 	"cmd/gateway": {
-		"conf", "proxy", "proxy/admin", "proxy/bench", "proxy/bench/lint", "proxy/bench/load", "proxy/bench/meter", "proxy/bench/workload",
+		"conf", "proxy", "proxy/admin", "proxy/bench", "proxy/bench/lint", "proxy/bench/load", "proxy/bench/meter",
+		"proxy/bench/report", "proxy/bench/workload",
 		"proxy/certs/trust", "proxy/observe",
 	},
 }

@@ -26,6 +26,8 @@ Commands
   trust    make this machine trust the certificates of local names; --remove takes that back
   bench    compare two upstreams by load, with intervals and rules; gateway bench --help
   knee     find how many requests a second each upstream takes; gateway knee --help
+  compare BEFORE AFTER
+           hold two runs against each other that bench --json has written
   lint-bench FILE...
            say whether what wrk, autocannon, hey, oha or ab printed may be believed, and compared
   demo     show the main job on this machine: needs no PHP, no configuration, no root
@@ -57,7 +59,7 @@ type command func(ctx context.Context, opt options, out, words io.Writer) error
 
 var commands = map[string]command{
 	"run": run, "check": check, "reload": reload, "status": status, "trust": trustRoots, "demo": demo,
-	"version": version, "bench": runBench, "knee": knee, "lint-bench": lintBench,
+	"version": version, "bench": runBench, "knee": knee, "lint-bench": lintBench, "compare": compare,
 }
 
 func main() { os.Exit(realMain(os.Args[1:], os.Stdout, os.Stderr)) }

@@ -16,7 +16,7 @@ type options struct {
 	command string
 	config  string
 	json    bool
-	files   []string // that lint-bench reads
+	files   []string // that lint-bench and compare read
 	remove  bool
 	help    bool
 	rest    []string // what follows bench or knee, which have options of their own
@@ -50,7 +50,7 @@ func parse(args []string) (opt options, err error) {
 			}
 		case strings.HasPrefix(arg, "-"):
 			return opt, fmt.Errorf("%w: unknown option %s", errUsage, arg)
-		case opt.command == "lint-bench":
+		case opt.command == "lint-bench", opt.command == "compare":
 			opt.files = append(opt.files, arg)
 		case opt.command != "":
 			return opt, fmt.Errorf("%w: %q after %q; one command at a time, and a file is named with -c", errUsage, arg, opt.command)
@@ -72,6 +72,9 @@ func (opt options) complete() (options, error) {
 	}
 	if opt.command == "lint-bench" && len(opt.files) == 0 && !opt.help {
 		return opt, fmt.Errorf("%w: lint-bench wants the names of files", errUsage)
+	}
+	if opt.command == "compare" && len(opt.files) != 2 && !opt.help {
+		return opt, fmt.Errorf("%w: compare wants two files that bench --json has written", errUsage)
 	}
 	if opt.remove && opt.command != "trust" {
 		return opt, fmt.Errorf("%w: --remove is for trust", errUsage)

@@ -12,6 +12,9 @@ import (
 // longest is what a histogram can tell apart; longer times are counted as overflow.
 const longest = time.Minute
 
+// mostTimes is more than anybody measures, and far less than overflows.
+const mostTimes = 1 << 48
+
 // Histogram counts times from 1 microsecond to a minute, each with an error of at most 1 in 1,000, or 1 in 100 for a coarse
 // one. The zero value and nil are empty and take no times.
 type Histogram struct {
@@ -65,6 +68,14 @@ func (h *Histogram) Mean() time.Duration {
 		return 0
 	}
 	return time.Duration(h.hdr.Mean() * float64(time.Microsecond))
+}
+
+// Deviation is the standard deviation of the times up to a minute.
+func (h *Histogram) Deviation() time.Duration {
+	if h.Count() == h.Overflow() {
+		return 0
+	}
+	return time.Duration(h.hdr.StdDev() * float64(time.Microsecond))
 }
 
 // Max is the longest time.
@@ -126,8 +137,12 @@ func (h *Histogram) UnmarshalJSON(b []byte) error {
 	if err != nil {
 		return fmt.Errorf("histogram: %w", err)
 	}
-	if s.Overflow < 0 {
-		return fmt.Errorf("histogram: overflow %d", s.Overflow)
+	if hdr.LowestTrackableValue() != 1 || hdr.HighestTrackableValue() != longest.Microseconds() {
+		return fmt.Errorf("histogram: from %d to %d; want microseconds up to a minute", hdr.LowestTrackableValue(), hdr.HighestTrackableValue())
+	}
+	// Whoever adds up histograms need not fear that the sum is less than its parts.
+	if s.Overflow < 0 || s.Overflow > mostTimes || hdr.TotalCount() > mostTimes {
+		return fmt.Errorf("histogram: %d times and %d beyond", hdr.TotalCount(), s.Overflow)
 	}
 	h.hdr, h.overflow = hdr, s.Overflow
 	return nil
