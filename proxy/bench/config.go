@@ -44,6 +44,9 @@ type Config struct {
 	Command []string
 	Via     string
 	Machine map[string]string
+
+	sleep func(time.Duration)  // as in load.Plan
+	cpu   func() time.Duration // as in load.Plan
 }
 
 // Arm is one side of a bench.

@@ -89,7 +89,7 @@ func (r *run) login(ctx context.Context) error {
 func (r *run) plan(lasting, discard time.Duration, seed uint64) load.Plan {
 	return load.Plan{
 		Rate: r.Rate, Arrivals: r.Arrivals, Closed: r.Closed, Seed: seed, For: lasting, Discard: discard,
-		Deadline: r.Deadline, Drain: r.Drain, Routes: len(r.Workload.Routes),
+		Deadline: r.Deadline, Drain: r.Drain,
 	}
 }
 
@@ -97,6 +97,7 @@ func (r *run) load(ctx context.Context, arm int, p load.Plan, phase string) (*lo
 	watch := func(progress load.Progress) {
 		r.Tell(Event{Phase: phase, Arm: arm, Done: len(r.result.Blocks), All: r.turns, Progress: progress})
 	}
+	p.Routes, p.Sleep, p.CPU = len(r.Workload.Routes), r.sleep, r.cpu
 	return load.Run(ctx, p, r.Workload.Source(p.Seed), r.visitors[arm], r.judge, watch)
 }
 
@@ -129,7 +130,7 @@ func (r *run) warm(ctx context.Context, arm int) (*Warmup, error) {
 	w := new(Warmup)
 	window := r.window()
 	for w.Took < r.Warmup && !w.Settled && ctx.Err() == nil {
-		p := load.Plan{Closed: max(r.Closed, warmClients), For: window, Seed: r.Seed, Routes: len(r.Workload.Routes)}
+		p := load.Plan{Closed: max(r.Closed, warmClients), For: window, Seed: r.Seed}
 		b, err := r.load(ctx, arm, p, "warm-up")
 		if err != nil {
 			return nil, err
@@ -188,7 +189,7 @@ func (r *run) chooseRate(ctx context.Context) error {
 func (r *run) probe(ctx context.Context, arm int) (float64, error) {
 	r.Tell(Event{Phase: "probe", Arm: arm})
 	clients := max(probeClients, 2*r.Arms[arm].Workers)
-	p := load.Plan{Closed: clients, For: min(probeFor, r.Block), Seed: r.Seed, Routes: len(r.Workload.Routes)}
+	p := load.Plan{Closed: clients, For: min(probeFor, r.Block), Seed: r.Seed}
 	b, err := r.load(ctx, arm, p, "probe")
 	switch {
 	case err != nil:

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"gateway/proxy/bench/load"
@@ -39,13 +40,22 @@ func arm(name string, answer func(context.Context, int64, *load.Answer) error) A
 	return Arm{Name: name, ArmFacts: ArmFacts{Kind: "http", Address: "nowhere"}, Load: &armFunc{answer: answer}}
 }
 
-// quick is a bench that is over soon. What it measures is not much; what its rules say is the same.
+// quick is a bench of short blocks, for the clock of synctest: its arms take the time they say to the nanosecond and the
+// generator takes none, however busy the machine is. What it measures is not much; what its rules say is the same.
 func quick(arms ...Arm) Config {
 	return Config{
 		Arms: arms, Workload: &workload.Workload{Host: "x", Routes: []workload.Route{{Target: "/"}}},
 		Closed: 4, Block: 250 * time.Millisecond, Discard: 50 * time.Millisecond, Gap: time.Millisecond, Pairs: 6,
 		Warmup: 600 * time.Millisecond, Seed: 1,
+		sleep: time.Sleep, cpu: func() time.Duration { return 0 },
 	}
+}
+
+// onOwnClock runs a test whose time goes on when everybody waits.
+func onOwnClock(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, test)
 }
 
 func mustRun(t *testing.T, c Config) *Result {
@@ -67,24 +77,28 @@ func rules(r *Result) (ids []string) {
 }
 
 func TestSlowerArmIsFound(t *testing.T) {
-	r := mustRun(t, quick(arm("fpm", sleeps(8*time.Millisecond)), arm("octane", sleeps(2*time.Millisecond))))
-	if r.Verdict.State != Valid || r.Verdict.Winner != 1 {
-		t.Errorf("verdict %+v, findings %+v", r.Verdict, r.Findings)
-	}
-	f := r.headline()
-	if f.Name != "throughput" || f.Compared.Ratio.Low < 2 || f.Compared.Ratio.High > 5 {
-		t.Errorf("%+v, %+v", f, f.Compared)
-	}
-	if r.Arms[0].Warmup == nil || len(r.Blocks) != 14 || r.Routes[0].Status != 200 {
-		t.Errorf("warm-up %+v, %d blocks, routes %+v", r.Arms[0].Warmup, len(r.Blocks), r.Routes)
-	}
+	onOwnClock(t, func(t *testing.T) {
+		r := mustRun(t, quick(arm("fpm", sleeps(8*time.Millisecond)), arm("octane", sleeps(2*time.Millisecond))))
+		if r.Verdict.State != Valid || r.Verdict.Winner != 1 {
+			t.Errorf("verdict %+v, findings %+v", r.Verdict, r.Findings)
+		}
+		f := r.headline()
+		if f.Name != "throughput" || f.Compared.Ratio.Low < 2 || f.Compared.Ratio.High > 5 {
+			t.Errorf("%+v, %+v", f, f.Compared)
+		}
+		if r.Arms[0].Warmup == nil || len(r.Blocks) != 14 || r.Routes[0].Status != 200 {
+			t.Errorf("warm-up %+v, %d blocks, routes %+v", r.Arms[0].Warmup, len(r.Blocks), r.Routes)
+		}
+	})
 }
 
 func TestOneArmIsMeasured(t *testing.T) {
-	r := mustRun(t, quick(arm("octane", sleeps(2*time.Millisecond))))
-	if r.Verdict.State != Valid || r.Verdict.Winner != -1 || len(r.Blocks) != 6 || r.Figures[0].Of[0].Median == 0 {
-		t.Errorf("verdict %+v, %d blocks, figures %+v", r.Verdict, len(r.Blocks), r.Figures)
-	}
+	onOwnClock(t, func(t *testing.T) {
+		r := mustRun(t, quick(arm("octane", sleeps(2*time.Millisecond))))
+		if r.Verdict.State != Valid || r.Verdict.Winner != -1 || len(r.Blocks) != 6 || r.Figures[0].Of[0].Median == 0 {
+			t.Errorf("verdict %+v, %d blocks, figures %+v", r.Verdict, len(r.Blocks), r.Figures)
+		}
+	})
 }
 
 // Whatever is wrong, there is a rule that says so and no winner.
@@ -128,58 +142,65 @@ func TestFaultsTakeTheWinnerAway(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			answer := func(ctx context.Context, n int64, a *load.Answer) error {
-				time.Sleep(time.Millisecond)
-				return c.answer(ctx, n, a)
-			}
-			r := mustRun(t, quick(fast(), arm("octane", answer)))
-			if r.Verdict.State != Invalid || r.Verdict.Winner != -1 || !slices.Contains(rules(r), c.rule) || !strings.Contains(r.Verdict.Text, c.rule) {
-				t.Errorf("verdict %+v, findings %+v; want %s", r.Verdict, r.Findings, c.rule)
-			}
+			onOwnClock(t, func(t *testing.T) {
+				answer := func(ctx context.Context, n int64, a *load.Answer) error {
+					time.Sleep(time.Millisecond)
+					return c.answer(ctx, n, a)
+				}
+				r := mustRun(t, quick(fast(), arm("octane", answer)))
+				if r.Verdict.State != Invalid || r.Verdict.Winner != -1 || !slices.Contains(rules(r), c.rule) || !strings.Contains(r.Verdict.Text, c.rule) {
+					t.Errorf("verdict %+v, findings %+v; want %s", r.Verdict, r.Findings, c.rule)
+				}
+			})
 		})
 	}
 }
 
 func TestRouteThatDiffersIsLeftOut(t *testing.T) {
-	missing := func(_ context.Context, _ int64, a *load.Answer) error {
-		a.Status = 404
-		return nil
-	}
-	c := quick(arm("fpm", sleeps(time.Millisecond)), arm("octane", missing))
-	if _, err := Run(context.Background(), c); err == nil || !strings.Contains(err.Error(), "octane answers 404, where 200 came before") {
-		t.Errorf("error = %v", err)
-	}
+	onOwnClock(t, func(t *testing.T) {
+		missing := func(_ context.Context, _ int64, a *load.Answer) error {
+			a.Status = 404
+			return nil
+		}
+		c := quick(arm("fpm", sleeps(time.Millisecond)), arm("octane", missing))
+		if _, err := Run(context.Background(), c); err == nil || !strings.Contains(err.Error(), "octane answers 404, where 200 came before") {
+			t.Errorf("error = %v", err)
+		}
+	})
 }
 
 func TestInterruptedRunIsPartial(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	c := quick(arm("fpm", sleeps(time.Millisecond)), arm("octane", sleeps(time.Millisecond)))
-	c.Tell = func(e Event) {
-		if e.Block != nil && e.Done == 3 {
-			cancel()
+	onOwnClock(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		c := quick(arm("fpm", sleeps(time.Millisecond)), arm("octane", sleeps(time.Millisecond)))
+		c.Tell = func(e Event) {
+			if e.Block != nil && e.Done == 3 {
+				cancel()
+			}
 		}
-	}
-	r, err := Run(ctx, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !r.Partial || len(r.Blocks) != 3 || r.Verdict.State == Valid {
-		t.Errorf("partial %v, %d blocks, %+v", r.Partial, len(r.Blocks), r.Verdict)
-	}
+		r, err := Run(ctx, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !r.Partial || len(r.Blocks) != 3 || r.Verdict.State == Valid {
+			t.Errorf("partial %v, %d blocks, %+v", r.Partial, len(r.Blocks), r.Verdict)
+		}
+	})
 }
 
 func TestRateIsChosenBelowTheSlowerArm(t *testing.T) {
-	c := quick(arm("fpm", sleeps(10*time.Millisecond)), arm("octane", sleeps(time.Millisecond)))
-	c.Closed, c.Block = 0, 400*time.Millisecond
-	r := mustRun(t, c)
-	// Eight clients of 10 ms each make up to 800 a second.
-	if r.Settings.Rate < 50 || r.Settings.Rate > 420 {
-		t.Errorf("rate = %g", r.Settings.Rate)
-	}
-	if f := r.Figures[2]; f.Name != "p99" || f.Empty == "" {
-		t.Errorf("p99 of so few answers: %+v", f)
-	}
+	onOwnClock(t, func(t *testing.T) {
+		c := quick(arm("fpm", sleeps(10*time.Millisecond)), arm("octane", sleeps(time.Millisecond)))
+		c.Closed, c.Block = 0, 400*time.Millisecond
+		r := mustRun(t, c)
+		// Eight clients of 10 ms each make up to 800 a second.
+		if r.Settings.Rate < 50 || r.Settings.Rate > 420 {
+			t.Errorf("rate = %g", r.Settings.Rate)
+		}
+		if f := r.Figures[2]; f.Name != "p99" || f.Empty == "" {
+			t.Errorf("p99 of so few answers: %+v", f)
+		}
+	})
 }
 
 func TestConfigsThatAreNone(t *testing.T) {

@@ -71,7 +71,7 @@ func (e *engine) waitFor(ctx context.Context, at time.Duration) bool {
 		if e.plan.Rate > spinAbove {
 			left -= spinFor
 		}
-		sleepExactly(left)
+		e.plan.Sleep(left)
 	}
 }
 

@@ -44,6 +44,10 @@ type Plan struct {
 	InFlight int
 	// Routes is how many routes the requests have, at least 1.
 	Routes int
+	// Sleep waits for the time of the next request in an open loop, CPU says what the generator has used so far. Nil means
+	// a sleep in the kernel, and the CPU time of this process. Whoever runs on a clock that is not the machine's sets both.
+	Sleep func(time.Duration)
+	CPU   func() time.Duration
 }
 
 var errPlan = errors.New("not a block of load")
@@ -70,6 +74,12 @@ func (p Plan) withDefaults() (Plan, error) {
 	}
 	if p.Closed > 0 {
 		p.InFlight = p.Closed
+	}
+	if p.Sleep == nil {
+		p.Sleep = sleepExactly
+	}
+	if p.CPU == nil {
+		p.CPU = processCPU
 	}
 	return p, nil
 }

@@ -50,7 +50,7 @@ func Run(ctx context.Context, p Plan, source Source, arm Arm, judge Judge, watch
 	}
 	e.base, e.stop = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer e.stop(nil)
-	use := beginUse()
+	use := beginUse(p.CPU)
 	e.start = time.Now()
 	defer e.watch(watch)()
 	defer e.overdue()()

@@ -8,13 +8,14 @@ import (
 
 // use is what the process, that is the generator, takes while a block goes on.
 type use struct {
+	now    func() time.Duration
 	cpu    time.Duration
 	pauses *metrics.Float64Histogram
 }
 
 const gcPauses = "/sched/pauses/total/gc:seconds"
 
-func beginUse() use { return use{processCPU(), pauses()} }
+func beginUse(cpu func() time.Duration) use { return use{cpu, cpu(), pauses()} }
 
 // end returns the CPU time since, and the pause of the collector that 1 in 100 exceeded.
 func (u use) end() (cpu, pause time.Duration) {
@@ -32,7 +33,7 @@ func (u use) end() (cpu, pause time.Duration) {
 		}
 		beyond -= after.Counts[i]
 	}
-	return processCPU() - u.cpu, max(pause, 0)
+	return u.now() - u.cpu, max(pause, 0)
 }
 
 func pauses() *metrics.Float64Histogram {
