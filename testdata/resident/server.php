@@ -333,7 +333,7 @@ final class Connection
             return null;
         }
         $lines = explode("\r\n", substr($this->buffer, 0, $end));
-        if (!preg_match('~^([A-Z]+) (\S+) HTTP/(1\.[01])$~', array_shift($lines), $first)) {
+        if (!preg_match('~^([!#$%&\'*+.^_`|\~0-9A-Za-z-]+) (\S+) HTTP/(1\.[01])$~', array_shift($lines), $first)) {
             $this->broken = true;
 
             return null;

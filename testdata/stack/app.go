@@ -1,6 +1,8 @@
 package stack
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -140,6 +142,38 @@ func (a *Application) Count(name string) int {
 		return 0
 	}
 	return int(info.Size())
+}
+
+// Seen is a request as PHP understood it.
+type Seen struct {
+	Target    string            `json:"target"`
+	Length    int               `json:"length"`    // of its body
+	Variables map[string]string `json:"variables"` // those that name a client or a frame
+}
+
+// Record has every request written down that reaches PHP from now on. seen returns those so far.
+func (a *Application) Record(t T) (seen func() []Seen) {
+	t.Helper()
+	file := filepath.Join(a.Storage, "app/requests")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatalf("%v", err)
+	}
+	t.Cleanup(func() { os.Remove(file) })
+	return func() (all []Seen) {
+		t.Helper()
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		for line := range bytes.Lines(text) {
+			var one Seen
+			if err := json.Unmarshal(line, &one); err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			all = append(all, one)
+		}
+		return all
+	}
 }
 
 // Artisan runs a command of the application.
