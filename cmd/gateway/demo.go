@@ -55,7 +55,7 @@ func demo(ctx context.Context, _ options, out, words io.Writer) error {
 	}
 	defer d.stop()
 	began := time.Now()
-	for _, act := range []func(context.Context) error{d.answers, d.files, d.refusals, d.streams, d.split, d.reloads} {
+	for _, act := range []func(context.Context) error{d.answers, d.files, d.refusals, d.streams, d.split, d.reloads, d.bench} {
 		if err := act(ctx); err != nil {
 			return err
 		}

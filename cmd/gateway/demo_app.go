@@ -31,6 +31,7 @@ func demoApp(runtime string) http.Handler {
 	mux.HandleFunc("GET /api/ping", func(w http.ResponseWriter, r *http.Request) {
 		demoJSON(w, map[string]any{"pong": true, "runtime": runtime})
 	})
+	mux.HandleFunc("GET /api/users", demoUsers(runtime))
 	mux.HandleFunc("POST /upload", func(w http.ResponseWriter, r *http.Request) {
 		sum := sha256.New()
 		n, err := io.Copy(sum, r.Body)
