@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/netip"
@@ -99,7 +100,8 @@ func TestClientOfHTTP3ThatTakesNothingIsGivenUp(t *testing.T) {
 		defer close(ended)
 		relay := newRelay(w, r, 200, testStorage("", 64<<10))
 		_, clientErr := relay.copy(&pouring{r.Context()}, false)
-		if clientErr == nil {
+		// Its context may end the backend's answer before a write is seen to fail; forward takes either for the client's fault.
+		if clientErr == nil && !errors.Is(r.Context().Err(), context.Canceled) {
 			t.Error("no error for the client's fault")
 		}
 	}), pace(300*time.Millisecond, 1))
