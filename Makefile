@@ -39,10 +39,11 @@ check:
 	go vet $(packages)
 	go vet -tags stack $(packages)
 
-# The race detector needs a C compiler, which install.sh brings where there is none.
+# The race detector needs a C compiler, which install.sh brings where there is none. One package at a time: some measure on a
+# real clock, and each uses all cores by itself.
 unit:
 	@command -v gcc >/dev/null || testdata/install.sh
-	go test -race $(packages)
+	go test -race -p 1 $(packages)
 
 # One package at a time: they measure how fast answers come, and start servers of their own.
 stack:
