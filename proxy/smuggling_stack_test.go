@@ -30,7 +30,15 @@ func TestNothingIsSmuggledToPHP(t *testing.T) {
 			answers := f.exchangeAll(cases)
 			sorted := byCase(t, understood(seen()))
 			for i, c := range cases {
-				c.judge(t, answers[i], sorted[c.id])
+				c.judgeSeen(t, answers[i], sorted[c.id])
+				want := len(c.bodies)
+				if c.status != "" && c.status != "closed" {
+					want++
+				}
+				statuses := statusesOf(answers[i])
+				if len(statuses) != want || want > len(c.bodies) && statuses[want-1] != c.status {
+					t.Errorf("%s: answers %v, want %d, a refusal last: %q", c.name, statuses, want, c.status)
+				}
 			}
 		})
 	}

@@ -8,7 +8,7 @@ import (
 
 // use is what the process, that is the generator, takes while a block goes on.
 type use struct {
-	now    func() time.Duration
+	used   func() time.Duration
 	cpu    time.Duration
 	pauses *metrics.Float64Histogram
 }
@@ -33,7 +33,7 @@ func (u use) end() (cpu, pause time.Duration) {
 		}
 		beyond -= after.Counts[i]
 	}
-	return u.now() - u.cpu, max(pause, 0)
+	return u.used() - u.cpu, max(pause, 0)
 }
 
 func pauses() *metrics.Float64Histogram {
